@@ -1,0 +1,199 @@
+#!/bin/bash
+# measure.sh: time every contestant on the server that PGHOST and PGPORT name.
+#
+# Creates a database named bench there.  Leaves in $BVH_OUT, for report.pl:
+#
+#   rounds.csv   section,data,contestant,round,metric,value
+#   about.txt    contestants, data sets, server, machine; separated by |
+#
+# The settings are those of run.sh and come from the environment.
+set -euo pipefail
+
+here=$(cd "$(dirname "$0")" && pwd)
+out=$BVH_OUT
+
+rows=${ROWS:-1000000}
+probes=${PROBES:-10000}
+centres=${CENTRES:-1000}
+inserts=${INSERTS:-$((rows / 10))}
+nested=${NESTED:-5000}
+rounds=${ROUNDS:-3}
+timeout=${TIMEOUT:-300}
+data=${DATA:-$here/../test/data}
+read -r -a wanted <<<"${CONTESTANTS:-gist bvh cube postgis_nd postgis_sp3d}"
+sections=" ${SECTIONS:-build overlap knn insert real nested} "
+nested_skip=" ${NESTED_SKIP:-} "
+
+mkdir -p "$out"
+csv=$out/rounds.csv
+err=$out/error.txt
+echo "section,data,contestant,round,metric,value" >"$csv"
+
+export PGDATABASE=bench
+export PGOPTIONS="${PGOPTIONS:-} -c client_min_messages=warning -c statement_timeout=${timeout}s"
+
+sql() {
+  psql -X -q -A -t -v ON_ERROR_STOP=1 -v VERBOSITY=verbose "$@"
+}
+
+wants() {
+  [[ $sections == *" $1 "* ]]
+}
+
+# a contestant that could not be measured once is left alone until the next data set
+declare -A lost
+
+# measure SECTION DATA CONTESTANT ROUND SQL... --- runs the statements in one session and notes the
+# figures that they return; an error is a result, too
+measure() {
+  local section=$1 set=$2 who=$3 round=$4
+  local prefix="$section,$set,$who,$round" result statement line
+  local -a commands=()
+  shift 4
+  [[ -z ${lost[$who]:-} ]] || return 0
+  for statement in "$@"; do
+    commands+=(-c "$statement")
+  done
+  if result=$(sql -F, "${commands[@]}" 2>"$err"); then
+    while read -r line; do
+      [[ -z $line ]] || echo "$prefix,$line" >>"$csv"
+    done <<<"$result"
+  else
+    lost[$who]=yes
+    # 57014: query_canceled, here by statement_timeout
+    if grep -q '57014' "$err"; then
+      echo "$prefix,timeout,$timeout" >>"$csv"
+      echo "   $who: stopped after $timeout s"
+    else
+      echo "$prefix,failed,1" >>"$csv"
+      echo "   $who: FAILED"
+      sed 's/^/      /' "$err"
+    fi
+  fi
+}
+
+# each_round N SECTION DATA SQL --- the contestants take turns, so that a slow minute of the machine
+# does not hit one of them alone; %s in the SQL is the contestant's name
+each_round() {
+  local n=$1 section=$2 set=$3 statement=$4 round who
+  for ((round = 1; round <= n; round++)); do
+    for who in "${contestants[@]}"; do
+      measure "$section" "$set" "$who" "$round" "${statement//%s/$who}"
+    done
+  done
+}
+
+load() {
+  local set=$1 who
+  lost=()
+  echo "data|$set|$(sql -c "SELECT count(*) FROM bench.raw")" >>"$out/about.txt"
+  for who in "${contestants[@]}"; do
+    measure load "$set" "$who" 1 "SELECT FROM bench.load('$who', $centres)"
+    # marks all rows visible, as in any table that has been at rest for a while
+    measure load "$set" "$who" 1 "VACUUM ANALYZE of_$who.boxes" "VACUUM ANALYZE of_$who.probes" \
+      "VACUUM ANALYZE of_$who.centres"
+  done
+  sql -c "CHECKPOINT"
+}
+
+say() {
+  printf '%4d s  %s\n' $((SECONDS)) "$*"
+}
+
+sql -d postgres -c "CREATE DATABASE bench TEMPLATE template0"
+sql -f "$here/sql/harness.sql"
+
+: >"$out/about.txt"
+contestants=()
+for who in "${wanted[@]}"; do
+  # one transaction: what cannot be set up leaves nothing behind
+  if sql -1 -f "$here/sql/contestants/$who.sql" -c "SELECT FROM bench.try('$who')" 2>"$err"; then
+    contestants+=("$who")
+  else
+    reason=$(sed -n 's/^.*ERROR:  [0-9A-Z]*: //p' "$err" | head -n 1)
+    echo "left out: $who: $reason"
+    echo "left out|$who|$reason" >>"$out/about.txt"
+  fi
+done
+((${#contestants[@]} > 0)) || {
+  echo "nobody to measure" >&2
+  exit 1
+}
+
+sql -F '|' >>"$out/about.txt" <<SQL
+SELECT 'contestant', name, title || ', ' || extension || ' ' || extversion, ours,
+  hits_tolerance, distance_tolerance
+FROM bench.contestant JOIN pg_extension ON extname = extension;
+SELECT 'server', split_part(version(), ' (', 1);
+SELECT 'settings', string_agg(name || ' = ' || current_setting(name), ', ' ORDER BY name) FROM pg_settings
+WHERE name IN ('shared_buffers', 'maintenance_work_mem', 'work_mem', 'max_wal_size', 'fsync', 'jit',
+  'autovacuum', 'max_parallel_workers_per_gather', 'max_parallel_maintenance_workers', 'debug_assertions');
+SQL
+# the model of an Arm CPU is not named there
+model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
+echo "cpu|${model:-$(uname -m)}, $(nproc) cores" >>"$out/about.txt"
+
+if wants build || wants overlap || wants knn || wants insert; then
+  say "random boxes: $rows rows, $probes probes, $centres searches, $inserts inserts"
+  sql -f "$here/sql/random.sql" -v rows="$rows" -v probes="$probes" -v inserts="$inserts"
+  load random
+  say "random boxes: build"
+  each_round 1 build random "SELECT * FROM bench.build('%s')"
+  if wants overlap; then
+    say "random boxes: overlap"
+    each_round "$rounds" overlap random "SELECT * FROM bench.overlap('%s')"
+  fi
+  if wants knn; then
+    say "random boxes: knn"
+    each_round "$rounds" knn random "SELECT * FROM bench.nearest('%s', 10)"
+  fi
+  if wants build || wants insert; then
+    say "random boxes: build and insert"
+    for ((round = 2; round <= rounds; round++)); do
+      for who in "${contestants[@]}"; do
+        # the new index dies with its inserts, so each round starts from the same pages
+        insert=()
+        if wants insert; then
+          insert=("SELECT * FROM bench.insert_more('$who')")
+        fi
+        measure insert random "$who" "$round" "BEGIN" "SELECT * FROM bench.build('$who')" \
+          "${insert[@]}" "ROLLBACK"
+        measure insert random "$who" "$round" "VACUUM of_$who.boxes"
+      done
+    done
+  fi
+fi
+
+if wants real; then
+  for file in "$data"/*.csv.gz; do
+    [[ -f $file && $file != *.attr.csv.gz ]] || continue
+    set=$(basename "$file" .csv.gz)
+    sql -c "TRUNCATE bench.raw" -c "\\copy bench.raw FROM PROGRAM 'gzip -dc ''$file''' (FORMAT csv, HEADER)"
+    n=$(sql -c "SELECT count(*) FROM bench.raw")
+    if ((n < probes)); then
+      say "$set: left out: its $n boxes are fewer than the $probes probes"
+      continue
+    fi
+    say "$set: $n boxes"
+    sql -f "$here/sql/real.sql" -v probes="$probes"
+    load "$set"
+    each_round 1 build "$set" "SELECT * FROM bench.build('%s')"
+    each_round "$((rounds < 2 ? rounds : 2))" overlap "$set" "SELECT * FROM bench.overlap('%s')"
+  done
+fi
+
+if wants nested; then
+  say "nested boxes: $nested"
+  sql -f "$here/sql/nested.sql" -v nested="$nested"
+  load nested
+  for who in "${contestants[@]}"; do
+    if [[ $nested_skip == *" $who "* ]]; then
+      echo "build,nested,$who,1,skipped,1" >>"$csv"
+    else
+      measure build nested "$who" 1 "SELECT * FROM bench.build('$who')"
+    fi
+  done
+fi
+
+rm -f "$err"
+say "done"

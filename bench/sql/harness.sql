@@ -1,0 +1,187 @@
+-- What every contestant is measured with: one set of numbers, one row per contestant that says how
+-- to spell a box and its operators, and functions that time the same statement for each of them.
+
+CREATE SCHEMA bench;
+SET search_path = bench;
+
+-- plain numbers, from which each contestant makes its own boxes
+CREATE UNLOGGED TABLE raw (id int, x1 float8, y1 float8, z1 float8, x2 float8, y2 float8, z2 float8);
+CREATE UNLOGGED TABLE raw_probes (LIKE raw);
+CREATE UNLOGGED TABLE raw_more (LIKE raw);
+
+CREATE TABLE contestant (
+	name text PRIMARY KEY, -- also the name of the schema that holds its tables
+	title text NOT NULL,
+	extension text NOT NULL,
+	ours bool NOT NULL DEFAULT false,
+	hits_tolerance float8 NOT NULL DEFAULT 0, -- how many more hits its rounding may make, as a fraction
+	distance_tolerance float8 NOT NULL DEFAULT 1e-9, -- the same for the sum of nearest distances
+	path text NOT NULL, -- where its type lives: PostGIS has a box3d, too
+	settings text[] NOT NULL DEFAULT '{}', -- name=value, on top of those in search_with_index()
+	method text NOT NULL,
+	opclass text NOT NULL DEFAULT '',
+	box text NOT NULL, -- of x1, y1, z1, x2, y2, z2
+	point text NOT NULL, -- of x, y, z
+	overlap_op text NOT NULL,
+	distance_op text -- NULL: no nearest-neighbour search in three dimensions
+);
+
+CREATE TYPE figure AS (metric text, value text);
+
+CREATE FUNCTION row_of(metric text, value anyelement) RETURNS figure LANGUAGE sql AS $$
+	SELECT (metric, value::text)::bench.figure;
+$$;
+
+-- apply_settings(settings) --- applies name=value pairs until the transaction ends
+CREATE FUNCTION apply_settings(settings text[]) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	setting text;
+BEGIN
+	FOREACH setting IN ARRAY settings LOOP
+		PERFORM set_config(split_part(setting, '=', 1), split_part(setting, '=', 2), true);
+	END LOOP;
+END $$;
+
+-- enter(contestant) --- its row, with the search path set for the rest of the transaction
+CREATE FUNCTION enter(who text) RETURNS contestant LANGUAGE plpgsql AS $$
+DECLARE
+	c bench.contestant;
+BEGIN
+	SELECT * INTO STRICT c FROM bench.contestant WHERE name = who;
+	PERFORM set_config('search_path', c.path || ', pg_catalog', true);
+	PERFORM bench.apply_settings(c.settings);
+	RETURN c;
+END $$;
+
+-- Leaves the planner one way only: a nested loop with an index scan inside.  Its choice is not what
+-- is measured here, and contestants with constant estimates would choose badly.
+CREATE FUNCTION search_with_index() RETURNS void LANGUAGE sql AS $$
+	SELECT bench.apply_settings('{enable_seqscan=off,enable_bitmapscan=off,enable_hashjoin=off,'
+		'enable_mergejoin=off,enable_material=off,enable_memoize=off}');
+$$;
+
+-- scan_of(query, index) --- the kind of scan that the plan makes of the index; an error if it makes
+-- none, or if the rows must be sorted after it
+CREATE FUNCTION scan_of(query text, index_name text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+	line text;
+	plan text := '';
+	scan text;
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		scan := coalesce(scan, substring(line FROM '(Index(?: Only)? Scan) using ' || index_name));
+		plan := plan || E'\n' || line;
+	END LOOP;
+	IF scan IS NULL OR plan ~ 'Sort' THEN
+		RAISE EXCEPTION 'index "%" is not used as it should be', index_name USING DETAIL = plan;
+	END IF;
+	RETURN scan;
+END $$;
+
+CREATE FUNCTION seconds_since(start timestamptz) RETURNS float8 LANGUAGE sql AS $$
+	SELECT extract(epoch FROM clock_timestamp() - start)::float8;
+$$;
+
+-- try(contestant) --- fails with the server's own words unless type, operators and index exist
+CREATE FUNCTION try(who text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	c bench.contestant := bench.enter(who);
+BEGIN
+	EXECUTE format('CREATE TEMP TABLE trial AS SELECT %s AS b
+		FROM (VALUES (0.0::float8, 0.0::float8, 0.0::float8, 1.0::float8, 1.0::float8, 1.0::float8))
+			v (x1, y1, z1, x2, y2, z2)', c.box);
+	EXECUTE format('CREATE INDEX ON trial USING %I (b %s)', c.method, c.opclass);
+	EXECUTE format('SELECT b %s b FROM trial', c.overlap_op);
+	DROP TABLE trial;
+END $$;
+
+-- load(contestant, centres) --- its tables, made of the plain numbers; replaces those of the last data set
+CREATE FUNCTION load(who text, centres int) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	c bench.contestant := bench.enter(who);
+BEGIN
+	EXECUTE format('DROP SCHEMA IF EXISTS %I CASCADE', 'of_' || who);
+	EXECUTE format('CREATE SCHEMA %I', 'of_' || who);
+	EXECUTE format('CREATE TABLE %I.boxes AS SELECT id, %s AS b FROM bench.raw', 'of_' || who, c.box);
+	EXECUTE format('CREATE TABLE %I.more AS SELECT id, %s AS b FROM bench.raw_more', 'of_' || who, c.box);
+	EXECUTE format('CREATE TABLE %I.probes AS SELECT id, %s AS b FROM bench.raw_probes', 'of_' || who, c.box);
+	EXECUTE format('CREATE TABLE %I.centres AS SELECT id, %s AS c FROM (SELECT id,
+			(x1 + x2) / 2 AS x, (y1 + y2) / 2 AS y, (z1 + z2) / 2 AS z
+			FROM bench.raw_probes ORDER BY id LIMIT %s) p', 'of_' || who, c.point, centres);
+END $$;
+
+-- build(contestant) --- seconds and bytes of a new index
+CREATE FUNCTION build(who text) RETURNS SETOF figure LANGUAGE plpgsql AS $$
+DECLARE
+	c bench.contestant := bench.enter(who);
+	start timestamptz;
+BEGIN
+	EXECUTE format('DROP INDEX IF EXISTS %I.boxes_b', 'of_' || who);
+	start := clock_timestamp();
+	EXECUTE format('CREATE INDEX boxes_b ON %I.boxes USING %I (b %s)', 'of_' || who, c.method, c.opclass);
+	RETURN NEXT bench.row_of('build', bench.seconds_since(start));
+	RETURN NEXT bench.row_of('size', pg_relation_size(format('%I.boxes_b', 'of_' || who)));
+END $$;
+
+-- overlap(contestant) --- microseconds a probe, and the hits of all probes
+CREATE FUNCTION overlap(who text) RETURNS SETOF figure LANGUAGE plpgsql AS $$
+DECLARE
+	c bench.contestant := bench.enter(who);
+	query text := format('SELECT count(*) FROM %1$I.probes p JOIN %1$I.boxes b ON b.b %2$s p.b',
+		'of_' || who, c.overlap_op);
+	probes float8;
+	hits int8;
+	start timestamptz;
+BEGIN
+	PERFORM bench.search_with_index();
+	RETURN NEXT bench.row_of('overlap_scan', bench.scan_of(query, 'boxes_b'));
+	EXECUTE format('SELECT count(*) FROM %I.probes', 'of_' || who) INTO probes;
+	-- The first run warms caches, loads libraries, sets hint bits.  In one of over ten seconds that
+	-- makes no difference, and it counts.
+	start := clock_timestamp();
+	EXECUTE query INTO hits;
+	IF bench.seconds_since(start) < 10 THEN
+		start := clock_timestamp();
+		EXECUTE query INTO hits;
+	END IF;
+	RETURN NEXT bench.row_of('overlap', bench.seconds_since(start) * 1e6 / probes);
+	RETURN NEXT bench.row_of('overlap_hits', hits);
+END $$;
+
+-- nearest(contestant, k) --- microseconds a search for the k nearest, and the sum of their distances
+CREATE FUNCTION nearest(who text, k int) RETURNS SETOF figure LANGUAGE plpgsql AS $$
+DECLARE
+	c bench.contestant := bench.enter(who);
+	query text := format('SELECT count(*), sum(n.d) FROM %1$I.centres c,
+		LATERAL (SELECT b.b %2$s c.c AS d FROM %1$I.boxes b ORDER BY b.b %2$s c.c LIMIT %3$s) n',
+		'of_' || who, c.distance_op, k);
+	centres float8;
+	found int8;
+	total float8;
+	start timestamptz;
+BEGIN
+	IF c.distance_op IS NULL THEN
+		RETURN;
+	END IF;
+	PERFORM bench.search_with_index();
+	RETURN NEXT bench.row_of('knn_scan', bench.scan_of(query, 'boxes_b'));
+	EXECUTE format('SELECT count(*) FROM %I.centres', 'of_' || who) INTO centres;
+	EXECUTE query INTO found, total;
+	start := clock_timestamp();
+	EXECUTE query INTO found, total;
+	RETURN NEXT bench.row_of('knn', bench.seconds_since(start) * 1e6 / centres);
+	RETURN NEXT bench.row_of('knn_found', found);
+	RETURN NEXT bench.row_of('knn_total', total);
+END $$;
+
+-- insert_more(contestant) --- microseconds a row, heap and index together
+CREATE FUNCTION insert_more(who text) RETURNS SETOF figure LANGUAGE plpgsql AS $$
+DECLARE
+	c bench.contestant := bench.enter(who);
+	inserted float8;
+	start timestamptz := clock_timestamp();
+BEGIN
+	EXECUTE format('INSERT INTO %1$I.boxes SELECT id, b FROM %1$I.more', 'of_' || who);
+	GET DIAGNOSTICS inserted = ROW_COUNT;
+	RETURN NEXT bench.row_of('insert', bench.seconds_since(start) * 1e6 / inserted);
+END $$;

@@ -1,0 +1,730 @@
+\echo Use "CREATE EXTENSION bvhindex" to load this file. \quit
+
+-- ---------------------------------------------------------------------------
+-- the type
+-- ---------------------------------------------------------------------------
+
+CREATE TYPE box3d;
+
+CREATE FUNCTION box3d_in(cstring) RETURNS box3d
+  AS 'MODULE_PATHNAME', 'box3d_in'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_in(cstring) IS
+  'text input of box3d';
+
+CREATE FUNCTION box3d_out(box3d) RETURNS cstring
+  AS 'MODULE_PATHNAME', 'box3d_out'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_out(box3d) IS
+  'text output of box3d';
+
+CREATE FUNCTION box3d_recv(internal) RETURNS box3d
+  AS 'MODULE_PATHNAME', 'box3d_recv'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_recv(internal) IS
+  'binary input of box3d: six float8, two opposite corners';
+
+CREATE FUNCTION box3d_send(box3d) RETURNS bytea
+  AS 'MODULE_PATHNAME', 'box3d_send'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_send(box3d) IS
+  'binary output of box3d: six float8, lower then upper corner';
+
+CREATE FUNCTION box3d_typanalyze(internal) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_typanalyze'
+  LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_typanalyze(internal) IS
+  'ANALYZE of a box3d column: keeps a sample of the boxes';
+
+CREATE TYPE box3d (
+  INPUT = box3d_in,
+  OUTPUT = box3d_out,
+  RECEIVE = box3d_recv,
+  SEND = box3d_send,
+  ANALYZE = box3d_typanalyze,
+  INTERNALLENGTH = 48,
+  ALIGNMENT = double,
+  STORAGE = plain
+);
+COMMENT ON TYPE box3d IS
+  'axis-aligned box in three dimensions, closed on all sides: (x1,y1,z1),(x2,y2,z2)';
+
+-- ---------------------------------------------------------------------------
+-- constructors and parts
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION box3d(x1 float8, y1 float8, z1 float8, x2 float8, y2 float8, z2 float8) RETURNS box3d
+  AS 'MODULE_PATHNAME', 'box3d_make'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d(x1 float8, y1 float8, z1 float8, x2 float8, y2 float8, z2 float8) IS
+  'box of two opposite corners';
+
+CREATE FUNCTION box3d(x float8, y float8, z float8) RETURNS box3d
+  AS 'MODULE_PATHNAME', 'box3d_point'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d(x float8, y float8, z float8) IS
+  'a point, as a box without size';
+
+CREATE FUNCTION box3d(corner1 float8[], corner2 float8[]) RETURNS box3d
+  AS 'MODULE_PATHNAME', 'box3d_from_arrays'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d(corner1 float8[], corner2 float8[]) IS
+  'box of two opposite corners, three numbers each';
+
+CREATE FUNCTION box3d(corners float8[]) RETURNS box3d
+  AS 'MODULE_PATHNAME', 'box3d_from_array'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d(corners float8[]) IS
+  'box of six numbers: two opposite corners';
+
+CREATE FUNCTION box3d_to_array(box3d) RETURNS float8[]
+  AS 'MODULE_PATHNAME', 'box3d_to_array'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_to_array(box3d) IS
+  'six numbers: lower corner, then upper corner';
+
+CREATE FUNCTION box3d_xmin(box3d) RETURNS float8
+  AS 'MODULE_PATHNAME', 'box3d_xmin'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_xmin(box3d) IS
+  'least x of the box';
+
+CREATE FUNCTION box3d_xmax(box3d) RETURNS float8
+  AS 'MODULE_PATHNAME', 'box3d_xmax'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_xmax(box3d) IS
+  'greatest x of the box';
+
+CREATE FUNCTION box3d_ymin(box3d) RETURNS float8
+  AS 'MODULE_PATHNAME', 'box3d_ymin'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_ymin(box3d) IS
+  'least y of the box';
+
+CREATE FUNCTION box3d_ymax(box3d) RETURNS float8
+  AS 'MODULE_PATHNAME', 'box3d_ymax'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_ymax(box3d) IS
+  'greatest y of the box';
+
+CREATE FUNCTION box3d_zmin(box3d) RETURNS float8
+  AS 'MODULE_PATHNAME', 'box3d_zmin'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_zmin(box3d) IS
+  'least z of the box';
+
+CREATE FUNCTION box3d_zmax(box3d) RETURNS float8
+  AS 'MODULE_PATHNAME', 'box3d_zmax'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_zmax(box3d) IS
+  'greatest z of the box';
+
+CREATE FUNCTION box3d_lower(box3d) RETURNS float8[]
+  AS 'MODULE_PATHNAME', 'box3d_lower'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_lower(box3d) IS
+  'lower corner: three numbers';
+
+CREATE FUNCTION box3d_upper(box3d) RETURNS float8[]
+  AS 'MODULE_PATHNAME', 'box3d_upper'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_upper(box3d) IS
+  'upper corner: three numbers';
+
+CREATE FUNCTION box3d_center(box3d) RETURNS float8[]
+  AS 'MODULE_PATHNAME', 'box3d_center'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_center(box3d) IS
+  'middle: three numbers; 0 on an axis without end on both sides';
+
+CREATE FUNCTION box3d_size(box3d) RETURNS float8[]
+  AS 'MODULE_PATHNAME', 'box3d_size'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_size(box3d) IS
+  'lengths of the sides along x, y and z';
+
+CREATE FUNCTION box3d_is_point(box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_is_point'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_is_point(box3d) IS
+  'are all sides zero?';
+
+CREATE CAST (box3d AS float8[]) WITH FUNCTION box3d_to_array(box3d);
+COMMENT ON CAST (box3d AS float8[]) IS 'six numbers: lower corner, then upper corner';
+
+CREATE CAST (float8[] AS box3d) WITH FUNCTION box3d(float8[]);
+COMMENT ON CAST (float8[] AS box3d) IS 'box of six numbers: two opposite corners';
+
+-- ---------------------------------------------------------------------------
+-- measures
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION box3d_volume(box3d) RETURNS float8
+  AS 'MODULE_PATHNAME', 'box3d_volume'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_volume(box3d) IS
+  'product of the sides; 0 when one is zero, even if another is infinite';
+
+CREATE FUNCTION box3d_surface_area(box3d) RETURNS float8
+  AS 'MODULE_PATHNAME', 'box3d_surface_area'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_surface_area(box3d) IS
+  'area of the six faces';
+
+CREATE FUNCTION box3d_distance(a box3d, b box3d) RETURNS float8
+  AS 'MODULE_PATHNAME', 'box3d_distance'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_distance(a box3d, b box3d) IS
+  'smallest Euclidean distance between the boxes; 0 when they overlap or touch';
+
+CREATE FUNCTION box3d_max_distance(a box3d, b box3d) RETURNS float8
+  AS 'MODULE_PATHNAME', 'box3d_max_distance'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_max_distance(a box3d, b box3d) IS
+  'largest Euclidean distance between a point of one box and a point of the other';
+
+CREATE FUNCTION box3d_penetration(a box3d, b box3d) RETURNS float8
+  AS 'MODULE_PATHNAME', 'box3d_penetration'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_penetration(a box3d, b box3d) IS
+  'length of the smallest move along one axis that parts the boxes; 0 when they are apart or touch';
+
+CREATE FUNCTION box3d_overlap_volume(a box3d, b box3d) RETURNS float8
+  AS 'MODULE_PATHNAME', 'box3d_overlap_volume'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_overlap_volume(a box3d, b box3d) IS
+  'volume of what both boxes contain';
+
+-- ---------------------------------------------------------------------------
+-- boxes from boxes
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION box3d_union(a box3d, b box3d) RETURNS box3d
+  AS 'MODULE_PATHNAME', 'box3d_union'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_union(a box3d, b box3d) IS
+  'smallest box that contains both';
+
+CREATE FUNCTION box3d_intersection(a box3d, b box3d) RETURNS box3d
+  AS 'MODULE_PATHNAME', 'box3d_intersection'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_intersection(a box3d, b box3d) IS
+  'what both boxes contain; NULL when they are apart';
+
+CREATE FUNCTION box3d_expand(b box3d, r float8) RETURNS box3d
+  AS 'MODULE_PATHNAME', 'box3d_expand'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_expand(b box3d, r float8) IS
+  'each side moved outward by r, inward if negative; NULL when nothing is left';
+
+CREATE FUNCTION box3d_expand(b box3d, rx float8, ry float8, rz float8) RETURNS box3d
+  AS 'MODULE_PATHNAME', 'box3d_expand_axes'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_expand(b box3d, rx float8, ry float8, rz float8) IS
+  'each side moved outward by an amount for its axis; NULL when nothing is left';
+
+CREATE FUNCTION box3d_translate(b box3d, dx float8, dy float8, dz float8) RETURNS box3d
+  AS 'MODULE_PATHNAME', 'box3d_translate'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_translate(b box3d, dx float8, dy float8, dz float8) IS
+  'the box moved';
+
+CREATE FUNCTION box3d_transform(b box3d, matrix float8[]) RETURNS box3d
+  AS 'MODULE_PATHNAME', 'box3d_transform'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_transform(b box3d, matrix float8[]) IS
+  'box around the box after an affine map: 12 numbers by rows (the fourth of a row translates), or 16 with a last row 0 0 0 1';
+
+CREATE FUNCTION box3d_reach(b box3d, r float8) RETURNS box3d
+  AS 'MODULE_PATHNAME', 'box3d_reach'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_reach(b box3d, r float8) IS
+  'box that overlaps every box within distance r, rounded outward; NULL for negative r';
+
+CREATE FUNCTION box3d_hilbert(b box3d, world box3d) RETURNS bigint
+  AS 'MODULE_PATHNAME', 'box3d_hilbert'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_hilbert(b box3d, world box3d) IS
+  'place of the center along a Hilbert curve through the world, 63 bits';
+
+CREATE AGGREGATE box3d_extent(box3d) (
+  SFUNC = box3d_union,
+  STYPE = box3d,
+  COMBINEFUNC = box3d_union,
+  PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE box3d_extent(box3d) IS
+  'smallest box that contains all boxes; NULL when there is none';
+
+-- ---------------------------------------------------------------------------
+-- estimators
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION box3d_sel(internal, oid, internal, integer) RETURNS float8
+  AS 'MODULE_PATHNAME', 'box3d_sel'
+  LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_sel(internal, oid, internal, integer) IS
+  'restriction selectivity of box3d operators';
+
+CREATE FUNCTION box3d_joinsel(internal, oid, internal, smallint, internal) RETURNS float8
+  AS 'MODULE_PATHNAME', 'box3d_joinsel'
+  LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_joinsel(internal, oid, internal, smallint, internal) IS
+  'join selectivity of box3d operators';
+
+CREATE FUNCTION box3d_dwithin_support(internal) RETURNS internal
+  AS 'MODULE_PATHNAME', 'box3d_dwithin_support'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_dwithin_support(internal) IS
+  'planner support of box3d_dwithin';
+
+CREATE FUNCTION box3d_dwithin(a box3d, b box3d, r float8) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_dwithin'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+  SUPPORT box3d_dwithin_support;
+COMMENT ON FUNCTION box3d_dwithin(a box3d, b box3d, r float8) IS
+  'is a <-> b at most r? can use an index';
+
+-- ---------------------------------------------------------------------------
+-- operators
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION box3d_overlaps(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_overlaps'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_overlaps(a box3d, b box3d) IS
+  'overlap, touching included?';
+
+CREATE OPERATOR && (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_overlaps,
+  COMMUTATOR = &&,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR && (box3d, box3d) IS 'overlap, touching included?';
+
+CREATE FUNCTION box3d_overlaps_strictly(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_overlaps_strictly'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_overlaps_strictly(a box3d, b box3d) IS
+  'overlap with their insides, so that touching does not count?';
+
+CREATE OPERATOR &&+ (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_overlaps_strictly,
+  COMMUTATOR = &&+,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR &&+ (box3d, box3d) IS 'overlap with their insides, so that touching does not count?';
+
+CREATE FUNCTION box3d_contains(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_contains'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_contains(a box3d, b box3d) IS
+  'is b inside a, borders included?';
+
+CREATE OPERATOR @> (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_contains,
+  COMMUTATOR = <@,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR @> (box3d, box3d) IS 'is b inside a, borders included?';
+
+CREATE FUNCTION box3d_contained_by(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_contained_by'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_contained_by(a box3d, b box3d) IS
+  'is a inside b, borders included?';
+
+CREATE OPERATOR <@ (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_contained_by,
+  COMMUTATOR = @>,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR <@ (box3d, box3d) IS 'is a inside b, borders included?';
+
+CREATE FUNCTION box3d_same(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_same'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_same(a box3d, b box3d) IS
+  'same bounds?';
+
+CREATE OPERATOR ~= (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_same,
+  COMMUTATOR = ~=,
+  RESTRICT = eqsel, JOIN = eqjoinsel
+);
+COMMENT ON OPERATOR ~= (box3d, box3d) IS 'same bounds?';
+
+CREATE FUNCTION box3d_left(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_left'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_left(a box3d, b box3d) IS
+  'is a left of b (x: a ends before b starts)?';
+
+CREATE OPERATOR << (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_left,
+  COMMUTATOR = >>,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR << (box3d, box3d) IS 'is a left of b (x: a ends before b starts)?';
+
+CREATE FUNCTION box3d_overleft(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_overleft'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_overleft(a box3d, b box3d) IS
+  'does a not extend beyond the end of b along x?';
+
+CREATE OPERATOR &< (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_overleft,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR &< (box3d, box3d) IS 'does a not extend beyond the end of b along x?';
+
+CREATE FUNCTION box3d_overright(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_overright'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_overright(a box3d, b box3d) IS
+  'does a not start before b along x?';
+
+CREATE OPERATOR &> (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_overright,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR &> (box3d, box3d) IS 'does a not start before b along x?';
+
+CREATE FUNCTION box3d_right(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_right'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_right(a box3d, b box3d) IS
+  'is a right of b (x: a starts after b ends)?';
+
+CREATE OPERATOR >> (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_right,
+  COMMUTATOR = <<,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR >> (box3d, box3d) IS 'is a right of b (x: a starts after b ends)?';
+
+CREATE FUNCTION box3d_below(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_below'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_below(a box3d, b box3d) IS
+  'is a below b (y: a ends before b starts)?';
+
+CREATE OPERATOR <<| (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_below,
+  COMMUTATOR = |>>,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR <<| (box3d, box3d) IS 'is a below b (y: a ends before b starts)?';
+
+CREATE FUNCTION box3d_overbelow(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_overbelow'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_overbelow(a box3d, b box3d) IS
+  'does a not extend beyond the end of b along y?';
+
+CREATE OPERATOR &<| (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_overbelow,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR &<| (box3d, box3d) IS 'does a not extend beyond the end of b along y?';
+
+CREATE FUNCTION box3d_overabove(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_overabove'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_overabove(a box3d, b box3d) IS
+  'does a not start before b along y?';
+
+CREATE OPERATOR |&> (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_overabove,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR |&> (box3d, box3d) IS 'does a not start before b along y?';
+
+CREATE FUNCTION box3d_above(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_above'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_above(a box3d, b box3d) IS
+  'is a above b (y: a starts after b ends)?';
+
+CREATE OPERATOR |>> (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_above,
+  COMMUTATOR = <<|,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR |>> (box3d, box3d) IS 'is a above b (y: a starts after b ends)?';
+
+CREATE FUNCTION box3d_front(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_front'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_front(a box3d, b box3d) IS
+  'is a in front of b (z: a ends before b starts)?';
+
+CREATE OPERATOR <</ (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_front,
+  COMMUTATOR = />>,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR <</ (box3d, box3d) IS 'is a in front of b (z: a ends before b starts)?';
+
+CREATE FUNCTION box3d_overfront(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_overfront'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_overfront(a box3d, b box3d) IS
+  'does a not extend beyond the end of b along z?';
+
+CREATE OPERATOR &</ (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_overfront,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR &</ (box3d, box3d) IS 'does a not extend beyond the end of b along z?';
+
+CREATE FUNCTION box3d_overback(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_overback'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_overback(a box3d, b box3d) IS
+  'does a not start before b along z?';
+
+CREATE OPERATOR /&> (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_overback,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR /&> (box3d, box3d) IS 'does a not start before b along z?';
+
+CREATE FUNCTION box3d_back(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_back'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_back(a box3d, b box3d) IS
+  'is a behind b (z: a starts after b ends)?';
+
+CREATE OPERATOR />> (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_back,
+  COMMUTATOR = <</,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR />> (box3d, box3d) IS 'is a behind b (z: a starts after b ends)?';
+
+CREATE FUNCTION box3d_eq(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_eq'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_eq(a box3d, b box3d) IS
+  'same bounds?';
+
+CREATE OPERATOR = (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_eq,
+  COMMUTATOR = =, NEGATOR = <>,
+  RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+);
+COMMENT ON OPERATOR = (box3d, box3d) IS 'same bounds?';
+
+CREATE FUNCTION box3d_ne(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_ne'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_ne(a box3d, b box3d) IS
+  'different bounds?';
+
+CREATE OPERATOR <> (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_ne,
+  COMMUTATOR = <>, NEGATOR = =,
+  RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (box3d, box3d) IS 'different bounds?';
+
+CREATE FUNCTION box3d_lt(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_lt'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_lt(a box3d, b box3d) IS
+  'does a sort before b (lower corner, then upper corner)?';
+
+CREATE OPERATOR < (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_lt,
+  COMMUTATOR = >, NEGATOR = >=,
+  RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR < (box3d, box3d) IS 'does a sort before b (lower corner, then upper corner)?';
+
+CREATE FUNCTION box3d_le(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_le'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_le(a box3d, b box3d) IS
+  'does a sort before b or equal to it?';
+
+CREATE OPERATOR <= (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_le,
+  COMMUTATOR = >=, NEGATOR = >,
+  RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (box3d, box3d) IS 'does a sort before b or equal to it?';
+
+CREATE FUNCTION box3d_gt(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_gt'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_gt(a box3d, b box3d) IS
+  'does a sort after b?';
+
+CREATE OPERATOR > (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_gt,
+  COMMUTATOR = <, NEGATOR = <=,
+  RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR > (box3d, box3d) IS 'does a sort after b?';
+
+CREATE FUNCTION box3d_ge(a box3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_ge'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_ge(a box3d, b box3d) IS
+  'does a sort after b or equal to it?';
+
+CREATE OPERATOR >= (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_ge,
+  COMMUTATOR = <=, NEGATOR = <,
+  RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >= (box3d, box3d) IS 'does a sort after b or equal to it?';
+
+CREATE OPERATOR <-> (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_distance,
+  COMMUTATOR = <->
+);
+COMMENT ON OPERATOR <-> (box3d, box3d) IS 'smallest Euclidean distance';
+
+CREATE OPERATOR + (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_union,
+  COMMUTATOR = +
+);
+COMMENT ON OPERATOR + (box3d, box3d) IS 'smallest box that contains both';
+
+CREATE OPERATOR * (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_intersection,
+  COMMUTATOR = *
+);
+COMMENT ON OPERATOR * (box3d, box3d) IS 'what both boxes contain; NULL when they are apart';
+
+-- ---------------------------------------------------------------------------
+-- btree and hash: equality, sorting, grouping
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION box3d_cmp(a box3d, b box3d) RETURNS integer
+  AS 'MODULE_PATHNAME', 'box3d_cmp'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_cmp(a box3d, b box3d) IS
+  'order of two boxes: -1, 0 or 1';
+
+CREATE FUNCTION box3d_hash(box3d) RETURNS integer
+  AS 'MODULE_PATHNAME', 'box3d_hash'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_hash(box3d) IS
+  'hash of a box';
+
+CREATE FUNCTION box3d_hash_extended(box3d, bigint) RETURNS bigint
+  AS 'MODULE_PATHNAME', 'box3d_hash_extended'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_hash_extended(box3d, bigint) IS
+  'hash of a box, with a seed';
+
+CREATE OPERATOR CLASS box3d_btree_ops DEFAULT FOR TYPE box3d USING btree AS
+  OPERATOR 1 < (box3d, box3d),
+  OPERATOR 2 <= (box3d, box3d),
+  OPERATOR 3 = (box3d, box3d),
+  OPERATOR 4 >= (box3d, box3d),
+  OPERATOR 5 > (box3d, box3d),
+  FUNCTION 1 box3d_cmp(box3d, box3d);
+COMMENT ON OPERATOR CLASS box3d_btree_ops USING btree IS
+  'sorting of box3d, by lower corner and then upper corner';
+COMMENT ON OPERATOR FAMILY box3d_btree_ops USING btree IS
+  'sorting of box3d, by lower corner and then upper corner';
+
+CREATE OPERATOR CLASS box3d_hash_ops DEFAULT FOR TYPE box3d USING hash AS
+  OPERATOR 1 = (box3d, box3d),
+  FUNCTION 1 box3d_hash(box3d),
+  FUNCTION 2 box3d_hash_extended(box3d, bigint);
+COMMENT ON OPERATOR CLASS box3d_hash_ops USING hash IS 'hashing of box3d';
+COMMENT ON OPERATOR FAMILY box3d_hash_ops USING hash IS 'hashing of box3d';
+
+-- ---------------------------------------------------------------------------
+-- GiST: a bounding volume hierarchy
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION box3d_gist_consistent(internal, box3d, smallint, oid, internal) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_gist_consistent'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_gist_consistent(internal, box3d, smallint, oid, internal) IS
+  'GiST support: may a key match?';
+
+CREATE FUNCTION box3d_gist_union(internal, internal) RETURNS box3d
+  AS 'MODULE_PATHNAME', 'box3d_gist_union'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_gist_union(internal, internal) IS
+  'GiST support: box around keys';
+
+CREATE FUNCTION box3d_gist_penalty(internal, internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME', 'box3d_gist_penalty'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_gist_penalty(internal, internal, internal) IS
+  'GiST support: growth of the surface area';
+
+CREATE FUNCTION box3d_gist_picksplit(internal, internal) RETURNS internal
+  AS 'MODULE_PATHNAME', 'box3d_gist_picksplit'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_gist_picksplit(internal, internal) IS
+  'GiST support: binned SAH split of a page';
+
+CREATE FUNCTION box3d_gist_same(box3d, box3d, internal) RETURNS internal
+  AS 'MODULE_PATHNAME', 'box3d_gist_same'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_gist_same(box3d, box3d, internal) IS
+  'GiST support: are keys equal?';
+
+CREATE FUNCTION box3d_gist_distance(internal, box3d, smallint, oid, internal) RETURNS float8
+  AS 'MODULE_PATHNAME', 'box3d_gist_distance'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_gist_distance(internal, box3d, smallint, oid, internal) IS
+  'GiST support: distance of a key';
+
+CREATE FUNCTION box3d_gist_sortsupport(internal) RETURNS void
+  AS 'MODULE_PATHNAME', 'box3d_gist_sortsupport'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_gist_sortsupport(internal) IS
+  'GiST support: order of a bulk build, along a Hilbert curve';
+
+CREATE OPERATOR CLASS box3d_ops DEFAULT FOR TYPE box3d USING gist AS
+  OPERATOR 1 << (box3d, box3d),
+  OPERATOR 2 &< (box3d, box3d),
+  OPERATOR 3 && (box3d, box3d),
+  OPERATOR 4 &> (box3d, box3d),
+  OPERATOR 5 >> (box3d, box3d),
+  OPERATOR 6 ~= (box3d, box3d),
+  OPERATOR 7 @> (box3d, box3d),
+  OPERATOR 8 <@ (box3d, box3d),
+  OPERATOR 9 &<| (box3d, box3d),
+  OPERATOR 10 <<| (box3d, box3d),
+  OPERATOR 11 |>> (box3d, box3d),
+  OPERATOR 12 |&> (box3d, box3d),
+  OPERATOR 15 <-> (box3d, box3d) FOR ORDER BY pg_catalog.float_ops,
+  OPERATOR 18 = (box3d, box3d),
+  OPERATOR 31 <</ (box3d, box3d),
+  OPERATOR 32 &</ (box3d, box3d),
+  OPERATOR 33 /&> (box3d, box3d),
+  OPERATOR 34 />> (box3d, box3d),
+  OPERATOR 35 &&+ (box3d, box3d),
+  FUNCTION 1 box3d_gist_consistent(internal, box3d, smallint, oid, internal),
+  FUNCTION 2 box3d_gist_union(internal, internal),
+  FUNCTION 5 box3d_gist_penalty(internal, internal, internal),
+  FUNCTION 6 box3d_gist_picksplit(internal, internal),
+  FUNCTION 7 box3d_gist_same(box3d, box3d, internal),
+  FUNCTION 8 box3d_gist_distance(internal, box3d, smallint, oid, internal),
+  FUNCTION 11 box3d_gist_sortsupport(internal);
+COMMENT ON OPERATOR CLASS box3d_ops USING gist IS
+  'bounding volume hierarchy of box3d: all box operators and nearest neighbours';
+COMMENT ON OPERATOR FAMILY box3d_ops USING gist IS
+  'bounding volume hierarchy of box3d: all box operators and nearest neighbours';
+
+-- ---------------------------------------------------------------------------
+-- the machine
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION bvh_simd_available() RETURNS SETOF text
+  AS 'MODULE_PATHNAME', 'bvh_simd_available'
+  LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 4;
+COMMENT ON FUNCTION bvh_simd_available() IS
+  'instruction sets that bvhindex.simd can choose here, best first';

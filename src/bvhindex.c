@@ -1,0 +1,23 @@
+/*-------------------------------------------------------------------------
+ *
+ * bvhindex.c
+ *	  Entry point of the library.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "pg/settings.h"
+
+PG_MODULE_MAGIC;
+
+extern PGDLLEXPORT void _PG_init(void);
+
+void
+_PG_init(void)
+{
+	bvh_define_settings();
+}

@@ -1,0 +1,160 @@
+/*-------------------------------------------------------------------------
+ *
+ * penalty.c
+ *	  Surface-area growth as a float that keeps its order at any scale.
+ *
+ * An index compares the penalties of siblings and takes the least.  GiST
+ * passes them as float4 and takes NaN for 0, the best; a growth of area would
+ * overflow float4 at boxes of side 1e19, vanish at 1e-23, and be lost to
+ * rounding beside a large area.  So the penalty is a rank, a whole number
+ * that float4 holds exactly: first a class, and within the class the
+ * magnitude on a piecewise linear logarithmic scale with 10 bits of mantissa.
+ * Multiplying all coordinates by a power of two shifts the ranks of a class
+ * alike and changes no comparison.
+ *
+ * The classes, best first:
+ *	1. the box is inside already: the child with the smallest area
+ *	2. it grows, but has no area to grow (collinear boxes): the growth of the
+ *	   sum of its sides
+ *	3. its area grows: by how much
+ *	4. the area is infinite already: the growth of the finite sides, first for
+ *	   children with one infinite side, then for those with two
+ *	5. sides become infinite: the fewest of them
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *-------------------------------------------------------------------------
+ */
+#include "core/penalty.h"
+
+#include <string.h>
+
+/* sides are in 2^-1074 .. 2^1025, so products are in 2^-2148 .. 2^2051 */
+#define MANTISSA_BITS 10
+#define LENGTH_RANKS  ((1025 + 1075 + 1) << MANTISSA_BITS)
+#define AREA_RANKS    ((2052 + 2149 + 1) << MANTISSA_BITS)
+
+/* 1 to 4 of the first class with an infinite area: ranks above every area */
+#define CLASS_INSIDE       0
+#define CLASS_LENGTH       (CLASS_INSIDE + AREA_RANKS + 4)
+#define CLASS_AREA         (CLASS_LENGTH + LENGTH_RANKS)
+#define CLASS_ONE_INFINITE (CLASS_AREA + AREA_RANKS)
+#define CLASS_TWO_INFINITE (CLASS_ONE_INFINITE + LENGTH_RANKS)
+#define CLASS_NEW_INFINITE (CLASS_TWO_INFINITE + LENGTH_RANKS)
+
+_Static_assert(CLASS_NEW_INFINITE + 3 < 1 << 24, "float4 must hold every rank exactly");
+
+/*
+ * rank --- value * 2^exponent >= 0 on the logarithmic scale; 0 for 0
+ *
+ * lowest is the exponent below which nothing lies.
+ */
+static int
+rank(double value, int exponent, int lowest)
+{
+	int e;
+	double mantissa = frexp(value, &e);
+
+	if (value == 0.0)
+		return 0;
+	e += exponent - lowest;
+	e = e < 0 ? 0 : e;
+	/* mantissa is in [0.5, 1): the scale is continuous over octaves */
+	return (e << MANTISSA_BITS) + (int) ((2.0 * mantissa - 1.0) * (1 << MANTISSA_BITS)) +
+		   1;
+}
+
+static int
+rank_area(double value, int exponent)
+{
+	int r = rank(value, exponent, -2148);
+
+	return r < AREA_RANKS ? r : AREA_RANKS - 1;
+}
+
+static int
+rank_length(double value, int exponent)
+{
+	int r = rank(value, exponent, -1074);
+
+	return r < LENGTH_RANKS ? r : LENGTH_RANKS - 1;
+}
+
+/*
+ * box3_penalty --- rank of adding a box to a child; less is better
+ *
+ * Never NaN, never negative.
+ */
+float
+box3_penalty(const Box3 *child, const Box3 *added)
+{
+	double side[3];
+	double growth[3];
+	double area;
+	double length;
+	double longest = 0.0;
+	int ninfinite = 0;
+	int nnew_infinite = 0;
+	bool inside = true;
+	int exponent;
+
+	/* halves of sides from here on: the sum of two may not overflow */
+	for (int d = 0; d < 3; d++)
+	{
+		bool is_below = added->lo[d] < child->lo[d];
+		bool is_above = added->hi[d] > child->hi[d];
+
+		side[d] = child->lo[d] < child->hi[d] ? 0.5 * child->hi[d] - 0.5 * child->lo[d]
+											  : 0.0;
+		growth[d] = is_below ? 0.5 * child->lo[d] - 0.5 * added->lo[d] : 0.0;
+		growth[d] += is_above ? 0.5 * added->hi[d] - 0.5 * child->hi[d] : 0.0;
+		inside &= !is_below & !is_above;
+
+		if (isinf(growth[d]))
+			nnew_infinite++;
+		else if (isinf(side[d]))
+		{
+			ninfinite++;
+			side[d] = 0.0;
+		}
+		longest = fmax(longest, side[d] + growth[d]);
+	}
+
+	if (nnew_infinite > 0)
+		return (float) (CLASS_NEW_INFINITE + nnew_infinite - 1);
+	if (ninfinite > 0 && inside)
+		return (float) (CLASS_INSIDE + AREA_RANKS + ninfinite - 1);
+
+	/* bring the longest side to about 1, so that no product overflows */
+	frexp(longest, &exponent);
+	for (int d = 0; d < 3; d++)
+	{
+		side[d] = ldexp(side[d], -exponent);
+		growth[d] = ldexp(growth[d], -exponent);
+	}
+	exponent += 1;
+	length = growth[0] + growth[1] + growth[2];
+
+	if (ninfinite > 0)
+		return (float) ((ninfinite == 1 ? CLASS_ONE_INFINITE : CLASS_TWO_INFINITE) +
+						rank_length(length, exponent));
+	if (inside)
+	{
+		area = side[0] * side[1] + side[1] * side[2] + side[2] * side[0];
+		return (float) (CLASS_INSIDE + rank_area(area, 2 * exponent));
+	}
+
+	/*
+	 * Growth of the area as a sum of what is added; the difference of two
+	 * areas would cancel.
+	 */
+	area = 0.0;
+	for (int d = 0; d < 3; d++)
+	{
+		int e = (d + 1) % 3;
+
+		area += growth[d] * side[e] + side[d] * growth[e] + growth[d] * growth[e];
+	}
+	if (area > 0.0)
+		return (float) (CLASS_AREA + rank_area(area, 2 * exponent));
+	return (float) (CLASS_LENGTH + rank_length(length, exponent));
+}

@@ -1,0 +1,16 @@
+/*-------------------------------------------------------------------------
+ *
+ * penalty.h
+ *	  What it costs an inner node's child to take one more box.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *-------------------------------------------------------------------------
+ */
+#ifndef BVH_PENALTY_H
+#define BVH_PENALTY_H
+
+#include "core/box3.h"
+
+extern float box3_penalty(const Box3 *child, const Box3 *added);
+
+#endif /* BVH_PENALTY_H */

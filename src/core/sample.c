@@ -1,0 +1,383 @@
+/*-------------------------------------------------------------------------
+ *
+ * sample.c
+ *	  A sample of a column's boxes, and how many boxes match an operator
+ *	  judging by it.
+ *
+ * The estimate evaluates the operator, as a range over six lanes, on the
+ * sample.  A query that matches a thousandth of the boxes matches three of
+ * 3,000, too few to count.  So each sample box then stands for boxes of its
+ * size spread evenly around its center (a density estimate with a box
+ * kernel), just wide enough that a handful of them reach the query, and what
+ * counts of each is the part of that spread that matches.  One mechanism
+ * serves every operator.
+ *
+ * Boxes of real things lie along surfaces, not evenly in space: twice as far
+ * is four times as many, not eight.  The part of the spread is therefore
+ * taken to the power 2/3.  With 7,500 boxes and queries of varied shape that
+ * match 0.1% (0.01%), the median of the factor by which the estimate is off
+ * is then 1.3 (1.7) on uniform boxes, 1.3 (1.8) on game maps, 1.3 (1.4) on
+ * voxels, 1.3 (2.3) on triangles of a building and 1.2 (1.6) on moving
+ * bodies; with the power 1 the maps have 1.4 (4.2).
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *-------------------------------------------------------------------------
+ */
+#include "core/sample.h"
+
+#include <float.h>
+#include <string.h>
+
+/* sample boxes that have to reach the query */
+#define ENOUGH 8
+
+/* a finite double as the next float below or above */
+static float
+round_down(double x)
+{
+	float f = (float) x;
+
+	return (double) f > x ? nextafterf(f, -INFINITY) : f;
+}
+
+static float
+round_up(double x)
+{
+	float f = (float) x;
+
+	return (double) f < x ? nextafterf(f, INFINITY) : f;
+}
+
+/*
+ * sample_encode --- pack boxes as floats, rounded outward
+ *
+ * out has room for sample_length(nboxes).  Lanes behind the last box hold
+ * zeros; nboxes says which they are.
+ */
+void
+sample_encode(const Box3 *const *boxes, int nboxes, float *out)
+{
+	BoxBlock *blocks = (BoxBlock *) (out + SAMPLE_HEADER);
+	double sum[3] = {0, 0, 0};
+	double first[3] = {INFINITY, INFINITY, INFINITY};
+	double last[3] = {-INFINITY, -INFINITY, -INFINITY};
+	int n[3] = {0, 0, 0};
+
+	memset(out, 0, sizeof(float) * sample_length(nboxes));
+	for (int i = 0; i < nboxes; i++)
+	{
+		BoxBlock *block = &blocks[i / BVH_BLOCK];
+
+		for (int d = 0; d < 3; d++)
+		{
+			float lo = round_down(boxes[i]->lo[d]);
+			float hi = round_up(boxes[i]->hi[d]);
+
+			block->lane[d][i % BVH_BLOCK] = lo;
+			block->lane[d + 3][i % BVH_BLOCK] = hi;
+			if (isfinite(lo) && isfinite(hi))
+			{
+				double center = 0.5 * lo + 0.5 * hi;
+
+				/* the true side: rounding would make flat boxes thick */
+				sum[d] += fmin(box3_side(boxes[i], d), FLT_MAX);
+				first[d] = fmin(first[d], center);
+				last[d] = fmax(last[d], center);
+				n[d]++;
+			}
+		}
+	}
+	out[0] = SAMPLE_FORMAT;
+	out[1] = (float) nboxes;
+	for (int d = 0; d < 3; d++)
+	{
+		out[2 + d] = n[d] > 0 ? (float) (sum[d] / n[d]) : 0.0f;
+		out[5 + d] = n[d] > 0 ? (float) first[d] : 0.0f;
+		out[8 + d] = n[d] > 0 ? (float) last[d] : 0.0f;
+	}
+}
+
+/* sample_open --- false when the numbers are no encoded sample */
+bool
+sample_open(const float *numbers, int length, BoxSample *sample)
+{
+	if (length < SAMPLE_HEADER || numbers[0] != SAMPLE_FORMAT ||
+		!(numbers[1] >= 1.0f && numbers[1] <= (float) length))
+		return false;
+	sample->nboxes = (int) numbers[1];
+	if (sample_length(sample->nboxes) != length)
+		return false;
+	memcpy(sample->mean_side, &numbers[2], sizeof(sample->mean_side));
+	memcpy(sample->first_center, &numbers[5], sizeof(sample->first_center));
+	memcpy(sample->last_center, &numbers[8], sizeof(sample->last_center));
+	sample->blocks = (const BoxBlock *) (numbers + SAMPLE_HEADER);
+	return true;
+}
+
+void
+sample_box(const BoxSample *sample, int i, Box3 *box)
+{
+	const BoxBlock *block = &sample->blocks[i / BVH_BLOCK];
+
+	for (int d = 0; d < 3; d++)
+	{
+		box->lo[d] = block->lane[d][i % BVH_BLOCK];
+		box->hi[d] = block->lane[d + 3][i % BVH_BLOCK];
+	}
+}
+
+/*
+ * center_range --- where the center of a box of this side may be, so that the
+ * box is in range on this axis; empty when last < first
+ */
+static void
+center_range(const BlockProbe *probe, int d, float side, float *first, float *last)
+{
+	float half = 0.5f * side;
+
+	*first = fmaxf(probe->lower[d] + half, probe->lower[d + 3] - half);
+	*last = fminf(probe->upper[d] + half, probe->upper[d + 3] - half);
+}
+
+/* share of an even spread of +-spread around the center that is in range */
+static double
+share_in_range(const BlockProbe *probe, int d, float lo, float hi, float spread)
+{
+	float first;
+	float last;
+	float center = 0.5f * lo + 0.5f * hi;
+
+	/* an infinite side does not spread; nor does anything without a width */
+	if (!(spread > 0.0f) || isinf(lo) || isinf(hi))
+		return (probe->lower[d] <= lo) & (lo <= probe->upper[d]) &
+			   (probe->lower[d + 3] <= hi) & (hi <= probe->upper[d + 3]);
+
+	center_range(probe, d, hi - lo, &first, &last);
+	first = fmaxf(first, center - spread);
+	last = fminf(last, center + spread);
+	return last > first ? (double) (last - first) / (2.0 * spread) : 0.0;
+}
+
+/* what a pass over the sample finds */
+typedef struct Nearest
+{
+	int ninside;          /* boxes in range */
+	int n;                /* of the arrays below */
+	float excess[ENOUGH]; /* of the boxes least out of range, ascending */
+	int which[ENOUGH];
+} Nearest;
+
+static void
+keep_nearest(Nearest *nearest, float excess, int which)
+{
+	int i;
+
+	if (nearest->n == ENOUGH && !(excess < nearest->excess[ENOUGH - 1]))
+		return;
+	if (nearest->n < ENOUGH)
+		nearest->n++;
+	for (i = nearest->n - 1; i > 0 && excess < nearest->excess[i - 1]; i--)
+	{
+		nearest->excess[i] = nearest->excess[i - 1];
+		nearest->which[i] = nearest->which[i - 1];
+	}
+	nearest->excess[i] = excess;
+	nearest->which[i] = which;
+}
+
+/* bits of the boxes that count: not behind the last one, not the one left out */
+static uint32_t
+live_boxes(const BoxSample *sample, int block, int left_out)
+{
+	int first = block * BVH_BLOCK;
+	uint32_t live = (UINT32_C(1) << BVH_BLOCK) - 1;
+
+	if (sample->nboxes - first < BVH_BLOCK)
+		live = (UINT32_C(1) << (sample->nboxes - first)) - 1;
+	if (left_out >= first && left_out < first + BVH_BLOCK)
+		live &= ~(UINT32_C(1) << (left_out - first));
+	return live;
+}
+
+/* count what is in range; until that is enough, remember what is nearest */
+static void
+find_nearest(const BoxSample *sample, const BlockProbe *probe, int left_out,
+			 Nearest *nearest)
+{
+	float limit = INFINITY;
+
+	nearest->ninside = 0;
+	nearest->n = 0;
+	for (int block = 0; block < sample_nblocks(sample->nboxes); block++)
+	{
+		float excess[BVH_BLOCK];
+		uint32_t mask = bvh_kernels->excess(&sample->blocks[block], probe, limit, excess);
+
+		mask &= live_boxes(sample, block, left_out);
+		if (nearest->ninside >= ENOUGH)
+		{
+			nearest->ninside += __builtin_popcount(mask);
+			continue;
+		}
+		for (; mask != 0; mask &= mask - 1)
+		{
+			int lane = __builtin_ctz(mask);
+
+			nearest->ninside += excess[lane] <= 0.0f;
+			keep_nearest(nearest, excess[lane], block * BVH_BLOCK + lane);
+		}
+		/* once enough are inside, the eighth nearest is, and the limit 0 */
+		if (nearest->n == ENOUGH)
+			limit = fmaxf(nearest->excess[ENOUGH - 1], 0.0f);
+	}
+}
+
+/* the range in float, and on each axis what the query takes of it */
+static void
+make_probe(const BoxSample *sample, const BoxRange *range, BlockProbe *probe,
+		   float width[3])
+{
+	for (int lane = 0; lane < 6; lane++)
+	{
+		probe->lower[lane] = round_down(range->lower[lane]);
+		probe->upper[lane] = round_up(range->upper[lane]);
+	}
+	for (int d = 0; d < 3; d++)
+	{
+		float span = sample->last_center[d] - sample->first_center[d];
+		float first;
+		float last;
+
+		center_range(probe, d, sample->mean_side[d], &first, &last);
+		width[d] = fabsf(last - first);
+		/* written so that NaN, from two infinite ends, counts as wide */
+		if (!(width[d] < span))
+			width[d] = span;
+		if (!(width[d] < FLT_MAX))
+			width[d] = FLT_MAX;
+		/* weights must be finite, and their excesses comparable */
+		probe->weight[d] = width[d] > FLT_MIN ? 1.0f / width[d] : 1.0f / FLT_MIN;
+		probe->weight[d + 3] = probe->weight[d];
+	}
+}
+
+/*
+ * sample_selectivity --- part of the boxes b with "b op query", or
+ * "query op b" if reversed; in [0, 1]
+ *
+ * left_out is a box of the sample not to count, or -1: the query itself, when
+ * it was taken from there.
+ */
+double
+sample_selectivity(const BoxSample *sample, BvhOp op, bool reversed, const Box3 *query,
+				   int left_out)
+{
+	int n = sample->nboxes - (left_out >= 0 ? 1 : 0);
+	Nearest nearest;
+	BoxRange range;
+	BlockProbe probe;
+	float width[3];
+	float factor;
+	double sum = 0.0;
+
+	if (!box3_range(op, reversed, query, &range) || n <= 0)
+		return 1.0;
+	make_probe(sample, &range, &probe, width);
+	find_nearest(sample, &probe, left_out, &nearest);
+	if (nearest.ninside >= ENOUGH || nearest.n < ENOUGH)
+		return (double) nearest.ninside / n;
+
+	/* the farthest just touches the range with its spread, and adds nothing */
+	factor = nearest.excess[ENOUGH - 1];
+	if (!isfinite(factor))
+		return (double) nearest.ninside / n;
+	for (int i = 0; i < nearest.n; i++)
+	{
+		const BoxBlock *block = &sample->blocks[nearest.which[i] / BVH_BLOCK];
+		int lane = nearest.which[i] % BVH_BLOCK;
+		double share = 1.0;
+
+		for (int d = 0; d < 3; d++)
+			share *= share_in_range(&probe,
+									d,
+									block->lane[d][lane],
+									block->lane[d + 3][lane],
+									factor * width[d]);
+		sum += cbrt(share * share);
+	}
+	return fmin(sum / n, 1.0);
+}
+
+/*
+ * part_of_reach --- how much of the boxes that overlap the box around the
+ * reach is within the distance itself, were they of mean size and evenly
+ * spread: the reach is a box with rounded edges and corners
+ */
+static double
+part_of_reach(const BoxSample *sample, const Box3 *query, double radius)
+{
+	double side[3];
+	double longest = radius;
+	double rounded;
+	double boxed;
+
+	for (int d = 0; d < 3; d++)
+	{
+		side[d] = fmin(box3_side(query, d) + sample->mean_side[d], DBL_MAX);
+		longest = fmax(longest, side[d]);
+	}
+	if (!(radius > 0.0) || isinf(radius))
+		return 1.0;
+
+	/* relative to the longest, so that no product overflows */
+	for (int d = 0; d < 3; d++)
+		side[d] /= longest;
+	radius /= longest;
+	boxed = (side[0] + 2 * radius) * (side[1] + 2 * radius) * (side[2] + 2 * radius);
+	rounded = side[0] * side[1] * side[2] +
+			  2 * radius * (side[0] * side[1] + side[1] * side[2] + side[2] * side[0]) +
+			  M_PI * radius * radius * (side[0] + side[1] + side[2]) +
+			  M_PI * 4 / 3 * radius * radius * radius;
+	return boxed > 0.0 ? fmin(rounded / boxed, 1.0) : 1.0;
+}
+
+/*
+ * sample_dwithin --- part of the boxes within a distance of the query; in
+ * [0, 1].  left_out as for sample_selectivity().
+ */
+double
+sample_dwithin(const BoxSample *sample, const Box3 *query, double radius, int left_out)
+{
+	int n = sample->nboxes - (left_out >= 0 ? 1 : 0);
+	int within = 0;
+	BoxRange range;
+	BlockProbe probe;
+	float width[3];
+	Box3 reach;
+
+	/* false for NaN, too */
+	if (!(radius >= 0.0))
+		return 0.0;
+	if (n <= 0)
+		return 1.0;
+	box3_reach(query, radius, &reach);
+	box3_range(BVH_OVERLAPS, false, &reach, &range);
+	make_probe(sample, &range, &probe, width);
+	for (int block = 0; block < sample_nblocks(sample->nboxes); block++)
+	{
+		float excess[BVH_BLOCK];
+		uint32_t mask = bvh_kernels->excess(&sample->blocks[block], &probe, 0.0f, excess);
+
+		for (mask &= live_boxes(sample, block, left_out); mask != 0; mask &= mask - 1)
+		{
+			Box3 box;
+
+			sample_box(sample, block * BVH_BLOCK + __builtin_ctz(mask), &box);
+			within += box3_distance(&box, query) <= radius;
+		}
+	}
+	if (within >= ENOUGH || n < ENOUGH)
+		return (double) within / n;
+	return sample_selectivity(sample, BVH_OVERLAPS, false, &reach, left_out) *
+		   part_of_reach(sample, query, radius);
+}

@@ -1,0 +1,34 @@
+/*-------------------------------------------------------------------------
+ *
+ * box3d.h
+ *	  The SQL type box3d, as C sees it.
+ *
+ * Include after postgres.h.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *-------------------------------------------------------------------------
+ */
+#ifndef BVH_BOX3D_H
+#define BVH_BOX3D_H
+
+#include "fmgr.h"
+#include "utils/array.h"
+
+#include "core/box3.h"
+
+/* the datum is the struct itself: fixed length, by reference */
+#define DatumGetBox3P(datum)  ((const Box3 *) DatumGetPointer(datum))
+#define PG_GETARG_BOX3_P(n)   DatumGetBox3P(PG_GETARG_DATUM(n))
+#define PG_RETURN_BOX3_P(box) PG_RETURN_POINTER(box)
+
+/* box3d_io.c */
+extern char *box3d_to_text(const double lo[3], const double hi[3]);
+
+/* box3d_make.c */
+extern Box3 *box3d_from_corners(const double p[3], const double q[3]);
+extern void box3d_get_numbers(ArrayType *array, int n, const char *what, double *out);
+
+/* box3d_ops.c; the planner support recognises operators by these */
+extern PGDLLEXPORT Datum box3d_overlaps(PG_FUNCTION_ARGS);
+
+#endif /* BVH_BOX3D_H */

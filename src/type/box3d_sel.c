@@ -1,0 +1,331 @@
+/*-------------------------------------------------------------------------
+ *
+ * box3d_sel.c
+ *	  How many rows an operator keeps: estimators for restrictions and joins.
+ *
+ * Every estimate comes from the sample that ANALYZE keeps (core/sample.c). A
+ * join is the mean of restrictions by boxes of the other side's sample.
+ * Without a sample, or without the right to see it, the estimate is one of
+ * PostgreSQL's constants for operators on shapes.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_amop.h"
+#include "catalog/pg_statistic.h"
+#include "miscadmin.h"
+#include "nodes/pathnodes.h"
+#include "parser/parsetree.h"
+#include "utils/catcache.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+#include "utils/syscache.h"
+
+#include "core/sample.h"
+#include "pg/compat.h"
+#include "type/box3d.h"
+#include "type/box3d_stats.h"
+#include "type/strategy.h"
+
+BVH_FUNCTION(box3d_sel);
+BVH_FUNCTION(box3d_joinsel);
+
+/* boxes of one sample that probe the other in a join */
+#define JOIN_PROBES 200
+
+/* a column's sample, while its statistics are held */
+typedef struct ColumnSample
+{
+	AttStatsSlot slot;
+	BoxSample boxes;
+	double not_null; /* part of the rows */
+} ColumnSample;
+
+/* the constants of geo_selfuncs.c: area, position, containment */
+static double
+default_selectivity(int op)
+{
+	switch (op)
+	{
+		case BVH_OVERLAPS:
+		case BVH_OVERLAPS_STRICTLY:
+		case BVH_DISTANCE:
+			return 0.005;
+		case BVH_CONTAINS:
+		case BVH_CONTAINED_BY:
+		case BVH_SAME:
+		case BVH_EQUAL:
+			return 0.001;
+		default:
+			return 0.1;
+	}
+}
+
+/* the operator's strategy in a GiST operator family; 0 when it is in none */
+static int
+operator_strategy(Oid opno)
+{
+	CatCList *list = SearchSysCacheList1(AMOPOPID, ObjectIdGetDatum(opno));
+	int strategy = 0;
+
+	for (int i = 0; i < list->n_members && strategy == 0; i++)
+	{
+		Form_pg_amop amop = (Form_pg_amop) GETSTRUCT(&list->members[i]->tuple);
+
+		if (amop->amopmethod == GIST_AM_OID)
+			strategy = amop->amopstrategy;
+	}
+	ReleaseSysCacheList(list);
+	return strategy;
+}
+
+/*
+ * open_sample --- the sample of a column, if there is one that the user of
+ * the function may learn from; free_attstatsslot() afterwards
+ */
+static bool
+open_sample(VariableStatData *column, Oid function, ColumnSample *sample)
+{
+	Form_pg_statistic form;
+
+	if (!HeapTupleIsValid(column->statsTuple) ||
+		!statistic_proc_security_check(column, function) ||
+		!get_attstatsslot(&sample->slot,
+						  column->statsTuple,
+						  BVH_STATISTIC_KIND_SAMPLE,
+						  InvalidOid,
+						  ATTSTATSSLOT_NUMBERS))
+		return false;
+	if (!sample_open(sample->slot.numbers, sample->slot.nnumbers, &sample->boxes))
+	{
+		free_attstatsslot(&sample->slot);
+		return false;
+	}
+	form = (Form_pg_statistic) GETSTRUCT(column->statsTuple);
+	sample->not_null = 1.0 - form->stanullfrac;
+	return true;
+}
+
+/* part of the sampled boxes that match one box; left_out as in core/sample.h */
+static double
+match(const ColumnSample *sample, const BoxClause *clause, bool reversed,
+	  const Box3 *query, int left_out)
+{
+	if (clause->op == BVH_DISTANCE)
+		return sample_dwithin(&sample->boxes, query, clause->radius, left_out);
+	return sample_selectivity(&sample->boxes, clause->op, reversed, query, left_out);
+}
+
+/* do two boxes with the same bounds match? */
+static bool
+matches_itself(const BoxClause *clause, const Box3 *box)
+{
+	return clause->op == BVH_DISTANCE ? clause->radius >= 0
+									  : box3_matches(box, clause->op, box);
+}
+
+/*
+ * mean_match --- the average of match() over boxes of another sample
+ *
+ * is_self says that both are the same column of one table, where a sampled
+ * box meets itself; the true number of such meetings is one a row.  nrows,
+ * when positive, turns the parts into the chance that at least one of that
+ * many rows matches.
+ */
+static double
+mean_match(const ColumnSample *sample, const ColumnSample *probes,
+		   const BoxClause *clause, bool reversed, bool is_self, double table_rows,
+		   double nrows)
+{
+	int nprobes = Min(probes->boxes.nboxes, JOIN_PROBES);
+	double sum = 0.0;
+
+	for (int i = 0; i < nprobes; i++)
+	{
+		int which = (int) ((int64) i * probes->boxes.nboxes / nprobes);
+		double part;
+		Box3 box;
+
+		CHECK_FOR_INTERRUPTS();
+		sample_box(&probes->boxes, which, &box);
+		part = match(sample, clause, reversed, &box, is_self ? which : -1);
+		if (is_self && matches_itself(clause, &box))
+			part += 1.0 / Max(table_rows, 1.0);
+		sum += nrows > 0.0 ? 1.0 - exp(-part * nrows) : Min(part, 1.0);
+	}
+	return sum / nprobes;
+}
+
+/* the table of a plain column, or InvalidOid */
+static Oid
+table_of(PlannerInfo *root, const VariableStatData *column)
+{
+	if (column->var == NULL || !IsA(column->var, Var) || column->rel == NULL)
+		return InvalidOid;
+	return planner_rt_fetch(column->rel->relid, root)->relid;
+}
+
+/* are both the same column of the same table? */
+static bool
+is_same_column(PlannerInfo *root, const VariableStatData *a, const VariableStatData *b)
+{
+	return OidIsValid(table_of(root, a)) && table_of(root, a) == table_of(root, b) &&
+		   ((Var *) a->var)->varattno == ((Var *) b->var)->varattno;
+}
+
+/*
+ * restriction_by_variable --- for a query box that is not known while planning:
+ * it is taken to be like the boxes of its own column, or else of this one
+ */
+static double
+restriction_by_variable(PlannerInfo *root, const ColumnSample *sample,
+						VariableStatData *column, const BoxClause *clause, bool reversed,
+						Node *other)
+{
+	double table_rows = column->rel != NULL ? column->rel->tuples : 0.0;
+	VariableStatData other_column;
+	ColumnSample other_sample;
+	double selectivity;
+
+	examine_variable(root, other, 0, &other_column);
+	if (open_sample(&other_column, clause->function, &other_sample))
+	{
+		selectivity = mean_match(sample,
+								 &other_sample,
+								 clause,
+								 reversed,
+								 is_same_column(root, column, &other_column),
+								 table_rows,
+								 0.0);
+		free_attstatsslot(&other_sample.slot);
+	}
+	else
+		selectivity = mean_match(sample, sample, clause, reversed, true, table_rows, 0.0);
+	ReleaseVariableStats(other_column);
+	return selectivity;
+}
+
+/*
+ * box3d_restriction --- part of a table's rows that a clause with one of its
+ * columns keeps
+ */
+double
+box3d_restriction(PlannerInfo *root, const BoxClause *clause, List *args, int varRelid)
+{
+	double selectivity = default_selectivity(clause->op);
+	VariableStatData column;
+	ColumnSample sample;
+	Node *other;
+	bool column_is_left;
+
+	if (!get_restriction_variable(root, args, varRelid, &column, &other, &column_is_left))
+		return selectivity;
+
+	/* all our operators are strict */
+	if (IsA(other, Const) && ((Const *) other)->constisnull)
+		selectivity = 0.0;
+	else if (open_sample(&column, clause->function, &sample))
+	{
+		if (IsA(other, Const))
+			selectivity = match(&sample,
+								clause,
+								!column_is_left,
+								DatumGetBox3P(((Const *) other)->constvalue),
+								-1);
+		else
+			selectivity = restriction_by_variable(root,
+												  &sample,
+												  &column,
+												  clause,
+												  !column_is_left,
+												  other);
+		selectivity *= sample.not_null;
+		free_attstatsslot(&sample.slot);
+	}
+	ReleaseVariableStats(column);
+	CLAMP_PROBABILITY(selectivity);
+	return selectivity;
+}
+
+/*
+ * box3d_join --- part of all pairs of rows that a clause between two tables
+ * keeps; for semi and anti joins, of the left side's rows
+ */
+double
+box3d_join(PlannerInfo *root, const BoxClause *clause, List *args, JoinType jointype,
+		   SpecialJoinInfo *sjinfo)
+{
+	double selectivity = default_selectivity(clause->op);
+	bool is_semi = jointype == JOIN_SEMI || jointype == JOIN_ANTI;
+	VariableStatData column[2];
+	ColumnSample sample[2];
+	bool is_open[2];
+	bool is_reversed;
+
+	get_join_variables(root, args, sjinfo, &column[0], &column[1], &is_reversed);
+	for (int i = 0; i < 2; i++)
+		is_open[i] = open_sample(&column[i], clause->function, &sample[i]);
+
+	if (is_open[0] && is_open[1])
+	{
+		/* the argument whose sample probes: the left side of a semi join */
+		int probe = is_semi && is_reversed ? 1 : 0;
+		int built = 1 - probe;
+		RelOptInfo *rel = column[built].rel;
+		double nrows = is_semi && rel != NULL ? Max(rel->rows, 1.0) : 0.0;
+
+		selectivity = mean_match(&sample[built],
+								 &sample[probe],
+								 clause,
+								 built == 1,
+								 is_same_column(root, &column[0], &column[1]),
+								 rel != NULL ? rel->tuples : 0.0,
+								 nrows);
+		selectivity *= sample[probe].not_null;
+		if (nrows == 0.0)
+			selectivity *= sample[built].not_null;
+	}
+	for (int i = 0; i < 2; i++)
+	{
+		if (is_open[i])
+			free_attstatsslot(&sample[i].slot);
+		ReleaseVariableStats(column[i]);
+	}
+	CLAMP_PROBABILITY(selectivity);
+	return selectivity;
+}
+
+/*
+ * box3d_sel(internal, oid, internal, int4) --- restriction estimator
+ */
+Datum
+box3d_sel(PG_FUNCTION_ARGS)
+{
+	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
+	Oid opno = PG_GETARG_OID(1);
+	List *args = (List *) PG_GETARG_POINTER(2);
+	int varRelid = PG_GETARG_INT32(3);
+	BoxClause clause = {get_opcode(opno), operator_strategy(opno), 0.0};
+
+	PG_RETURN_FLOAT8(box3d_restriction(root, &clause, args, varRelid));
+}
+
+/*
+ * box3d_joinsel(internal, oid, internal, int2, internal) --- join estimator
+ */
+Datum
+box3d_joinsel(PG_FUNCTION_ARGS)
+{
+	PlannerInfo *root = (PlannerInfo *) PG_GETARG_POINTER(0);
+	Oid opno = PG_GETARG_OID(1);
+	List *args = (List *) PG_GETARG_POINTER(2);
+	JoinType jointype = (JoinType) PG_GETARG_INT16(3);
+	SpecialJoinInfo *sjinfo = (SpecialJoinInfo *) PG_GETARG_POINTER(4);
+	BoxClause clause = {get_opcode(opno), operator_strategy(opno), 0.0};
+
+	PG_RETURN_FLOAT8(box3d_join(root, &clause, args, jointype, sjinfo));
+}

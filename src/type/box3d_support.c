@@ -1,0 +1,166 @@
+/*-------------------------------------------------------------------------
+ *
+ * box3d_support.c
+ *	  What the planner may know of box3d_dwithin(): how selective it is, and
+ *	  that an index on a box column serves it.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/supportnodes.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_func.h"
+#include "utils/lsyscache.h"
+
+#include "pg/compat.h"
+#include "type/box3d.h"
+#include "type/box3d_stats.h"
+#include "type/strategy.h"
+
+BVH_FUNCTION(box3d_dwithin_support);
+
+/* arguments of box3d_dwithin */
+typedef enum DwithinArgument
+{
+	DWITHIN_A,
+	DWITHIN_B,
+	DWITHIN_RADIUS,
+	DWITHIN_NARGS
+} DwithinArgument;
+
+/*
+ * estimate_selectivity --- false when nothing is known, so that the planner's
+ * own guess stands
+ */
+static bool
+estimate_selectivity(SupportRequestSelectivity *request)
+{
+	BoxClause clause = {request->funcid, BVH_DISTANCE, 0.0};
+	List *boxes;
+	Node *radius;
+
+	if (list_length(request->args) != DWITHIN_NARGS)
+		return false;
+	radius = estimate_expression_value(request->root,
+									   list_nth(request->args, DWITHIN_RADIUS));
+	if (!IsA(radius, Const) || ((Const *) radius)->constisnull)
+		return false;
+	clause.radius = DatumGetFloat8(((Const *) radius)->constvalue);
+
+	boxes = list_make2(list_nth(request->args, DWITHIN_A),
+					   list_nth(request->args, DWITHIN_B));
+	if (request->is_join)
+		request->selectivity = box3d_join(request->root,
+										  &clause,
+										  boxes,
+										  request->jointype,
+										  request->sjinfo);
+	else
+		request->selectivity = box3d_restriction(request->root,
+												 &clause,
+												 boxes,
+												 request->varRelid);
+	return true;
+}
+
+/*
+ * find_overlaps --- the && of this operator family, or InvalidOid
+ *
+ * Strategy 3 is something else in a btree family, and a family of somebody
+ * else's may hold anything; so what counts is that the operator runs our
+ * function.
+ */
+static Oid
+find_overlaps(Oid opfamily, Oid box_type)
+{
+	Oid opno = get_opfamily_member(opfamily, box_type, box_type, BVH_OVERLAPS);
+	FmgrInfo function;
+
+	if (!OidIsValid(opno))
+		return InvalidOid;
+	fmgr_info(get_opcode(opno), &function);
+	return function.fn_addr == box3d_overlaps ? opno : InvalidOid;
+}
+
+/*
+ * index_condition --- box3d_dwithin(a, b, r) as "a && box3d_reach(b, r)", with
+ * a the indexed one; NIL when that can't be done
+ */
+static List *
+index_condition(SupportRequestIndexCondition *request)
+{
+	List *args;
+	Oid *argtypes;
+	int nargs;
+	Oid reach_args[2];
+	Node *indexed;
+	Node *other;
+	Node *radius;
+	Node *reach;
+	Oid opno;
+	Oid reach_function;
+	List *reach_name;
+
+	if (!IsA(request->node, FuncExpr))
+		return NIL;
+	args = ((FuncExpr *) request->node)->args;
+	if (list_length(args) != DWITHIN_NARGS ||
+		(request->indexarg != DWITHIN_A && request->indexarg != DWITHIN_B))
+		return NIL;
+	indexed = list_nth(args, request->indexarg);
+	other = list_nth(args, request->indexarg == DWITHIN_A ? DWITHIN_B : DWITHIN_A);
+	radius = list_nth(args, DWITHIN_RADIUS);
+	if (!is_pseudo_constant_for_index(request->root, other, request->index) ||
+		!is_pseudo_constant_for_index(request->root, radius, request->index))
+		return NIL;
+
+	get_func_signature(request->funcid, &argtypes, &nargs);
+	opno = find_overlaps(request->opfamily, argtypes[DWITHIN_A]);
+	if (!OidIsValid(opno))
+		return NIL;
+
+	/* beside box3d_dwithin, wherever the extension is installed */
+	reach_name = list_make2(makeString(
+								get_namespace_name(get_func_namespace(request->funcid))),
+							makeString("box3d_reach"));
+	reach_args[0] = argtypes[DWITHIN_B];
+	reach_args[1] = FLOAT8OID;
+	reach_function = LookupFuncName(reach_name, lengthof(reach_args), reach_args, true);
+	if (!OidIsValid(reach_function))
+		return NIL;
+
+	reach = (Node *) makeFuncExpr(reach_function,
+								  argtypes[DWITHIN_B],
+								  list_make2(other, radius),
+								  InvalidOid,
+								  InvalidOid,
+								  COERCE_EXPLICIT_CALL);
+	/* a constant, if it is one, lets the index's cost be estimated */
+	reach = eval_const_expressions(request->root, reach);
+
+	request->lossy = true;
+	return list_make1(make_opclause(
+		opno, BOOLOID, false, (Expr *) indexed, (Expr *) reach, InvalidOid, InvalidOid));
+}
+
+/*
+ * box3d_dwithin_support(internal) --- planner support of box3d_dwithin()
+ */
+Datum
+box3d_dwithin_support(PG_FUNCTION_ARGS)
+{
+	Node *request = (Node *) PG_GETARG_POINTER(0);
+	Node *answer = NULL;
+
+	if (IsA(request, SupportRequestSelectivity) &&
+		estimate_selectivity((SupportRequestSelectivity *) request))
+		answer = request;
+	else if (IsA(request, SupportRequestIndexCondition))
+		answer = (Node *) index_condition((SupportRequestIndexCondition *) request);
+
+	PG_RETURN_POINTER(answer);
+}
