@@ -28,6 +28,9 @@
 #include <float.h>
 #include <string.h>
 
+/* M_PI is not in the C standard */
+#define PI 3.14159265358979323846
+
 /* sample boxes that have to reach the query */
 #define ENOUGH 8
 
@@ -336,8 +339,8 @@ part_of_reach(const BoxSample *sample, const Box3 *query, double radius)
 	boxed = (side[0] + 2 * radius) * (side[1] + 2 * radius) * (side[2] + 2 * radius);
 	rounded = side[0] * side[1] * side[2] +
 			  2 * radius * (side[0] * side[1] + side[1] * side[2] + side[2] * side[0]) +
-			  M_PI * radius * radius * (side[0] + side[1] + side[2]) +
-			  M_PI * 4 / 3 * radius * radius * radius;
+			  PI * radius * radius * (side[0] + side[1] + side[2]) +
+			  PI * 4 / 3 * radius * radius * radius;
 	return boxed > 0.0 ? fmin(rounded / boxed, 1.0) : 1.0;
 }
 

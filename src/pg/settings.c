@@ -12,6 +12,7 @@
 #include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/tuplestore.h"
 
 #include "core/simd/kernels.h"
 #include "pg/compat.h"

@@ -26,7 +26,8 @@ extern char *box3d_to_text(const double lo[3], const double hi[3]);
 
 /* box3d_make.c */
 extern Box3 *box3d_from_corners(const double p[3], const double q[3]);
-extern void box3d_get_numbers(ArrayType *array, int n, const char *what, double *out);
+extern void box3d_get_numbers(ArrayType *array, int n, const char *what, const char *hint,
+							  double *out);
 
 /* box3d_ops.c; the planner support recognises operators by these */
 extern PGDLLEXPORT Datum box3d_overlaps(PG_FUNCTION_ARGS);

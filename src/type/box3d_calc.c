@@ -68,7 +68,8 @@ get_radius(double r)
 	if (isnan(r))
 		ereport(ERROR,
 				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				errmsg("distance must not be NaN"));
+				errmsg("distance must not be NaN"),
+				errhint("Use NULL for a distance that is not known."));
 	return r;
 }
 
@@ -231,23 +232,22 @@ box3d_transform(PG_FUNCTION_ARGS)
 {
 	const Box3 *box = PG_GETARG_BOX3_P(0);
 	ArrayType *array = PG_GETARG_ARRAYTYPE_P(1);
-	bool has_last_row = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == 16;
+	int n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+	const char *hint = "Give three rows of four numbers; a fourth must be 0 0 0 1.";
 	double m[16];
 	double lo[3];
 	double hi[3];
 
-	box3d_get_numbers(array,
-					  has_last_row ? 16 : 12,
-					  "matrix without a last row 0 0 0 1",
-					  m);
+	box3d_get_numbers(array, n == 16 ? 16 : 12, "matrix", hint, m);
 	for (int i = 0; i < 12; i++)
 		if (!isfinite(m[i]))
 			ereport(ERROR,
 					errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					errmsg("matrix element %d is not finite: %s",
 						   i + 1,
-						   float8out_internal(m[i])));
-	if (has_last_row && !(m[12] == 0 && m[13] == 0 && m[14] == 0 && m[15] == 1))
+						   float8out_internal(m[i])),
+					errhint("%s", hint));
+	if (n == 16 && !(m[12] == 0 && m[13] == 0 && m[14] == 0 && m[15] == 1))
 		ereport(ERROR,
 				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				errmsg("last row of the matrix must be 0 0 0 1, not %s %s %s %s",
@@ -255,7 +255,8 @@ box3d_transform(PG_FUNCTION_ARGS)
 					   float8out_internal(m[13]),
 					   float8out_internal(m[14]),
 					   float8out_internal(m[15])),
-				errdetail("Only affine maps take boxes to boxes."));
+				errdetail("Only affine maps can be applied to a box."),
+				errhint("%s", hint));
 
 	box3_transform(box, m, lo, hi);
 	if (is_finite(box->lo, box->hi) && !is_finite(lo, hi))

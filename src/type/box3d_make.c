@@ -44,9 +44,12 @@ box3d_from_corners(const double p[3], const double q[3])
 /*
  * box3d_get_numbers --- the n numbers of an array; an error for any other
  * number of them, or a NULL among them
+ *
+ * The messages speak of it as what, and hint at how it should be.
  */
 void
-box3d_get_numbers(ArrayType *array, int n, const char *what, double *out)
+box3d_get_numbers(ArrayType *array, int n, const char *what, const char *hint,
+				  double *out)
 {
 	int nelems = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 
@@ -54,11 +57,13 @@ box3d_get_numbers(ArrayType *array, int n, const char *what, double *out)
 	if (nelems != n)
 		ereport(ERROR,
 				errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				errmsg("%s must have exactly %d numbers, not %d", what, n, nelems));
+				errmsg("%s must have exactly %d numbers, not %d", what, n, nelems),
+				errhint("%s", hint));
 	if (array_contains_nulls(array))
 		ereport(ERROR,
 				errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				errmsg("%s must not contain NULL", what));
+				errmsg("%s must not contain NULL", what),
+				errhint("%s", hint));
 	memcpy(out, ARR_DATA_PTR(array), sizeof(double) * n);
 }
 
@@ -110,8 +115,10 @@ box3d_from_arrays(PG_FUNCTION_ARGS)
 	double p[3];
 	double q[3];
 
-	box3d_get_numbers(PG_GETARG_ARRAYTYPE_P(0), 3, "corner of a box3d", p);
-	box3d_get_numbers(PG_GETARG_ARRAYTYPE_P(1), 3, "corner of a box3d", q);
+	const char *hint = "A corner is x, y and z.";
+
+	box3d_get_numbers(PG_GETARG_ARRAYTYPE_P(0), 3, "corner of a box3d", hint, p);
+	box3d_get_numbers(PG_GETARG_ARRAYTYPE_P(1), 3, "corner of a box3d", hint, q);
 	PG_RETURN_BOX3_P(box3d_from_corners(p, q));
 }
 
@@ -123,7 +130,11 @@ box3d_from_array(PG_FUNCTION_ARGS)
 {
 	double corner[6];
 
-	box3d_get_numbers(PG_GETARG_ARRAYTYPE_P(0), 6, "array for a box3d", corner);
+	box3d_get_numbers(PG_GETARG_ARRAYTYPE_P(0),
+					  6,
+					  "array for a box3d",
+					  "A box is x1, y1, z1, x2, y2 and z2.",
+					  corner);
 	PG_RETURN_BOX3_P(box3d_from_corners(&corner[0], &corner[3]));
 }
 
