@@ -8,14 +8,14 @@
  * of the size (large boxes of a set with many sizes belong together, and
  * nested boxes differ in nothing else).
  *
- * Three departures from the textbook.  The bins of a key span only what lies
- * between its min_fill and 1 - min_fill quantiles, so every cut leaves both
- * halves that full; an index without such a limit takes a page for each box
- * of nested or sorted input.  Coordinates are first brought to a span of about
- * 1 by a power of two, infinite bounds to a few spans away, so no area is
- * infinite, none of use underflows, and the same boxes at another scale are
- * cut alike.  A little of the sum of sides is added to the area, or sets
- * without any (collinear boxes) would cost 0 however they are cut.
+ * Three departures from the textbook.  No cut leaves a half less full than
+ * min_fill; an index without such a limit takes a page for each box of nested
+ * or sorted input.  So the bins of a key span what lies between about its
+ * min_fill and 1 - min_fill quantiles, however far off the rest is.  Coordinates are
+ *first brought to a span of about 1 by a power of two, infinite bounds to a few spans
+ *away, so no area is infinite, none of use underflows, and the same boxes at another
+ *scale are cut alike.  A little of the sum of sides is added to the area, or sets without
+ *any (collinear boxes) would cost 0 however they are cut.
  *
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
@@ -23,6 +23,9 @@
 #include "core/split.h"
 
 #define MAX_BINS 32
+
+/* items whose keys say where the middle of all is */
+#define MAX_SAMPLE 32
 
 /* share of the sum of sides in the cost; areas of about 1 hide it */
 #define LENGTH_WEIGHT 0x1p-20
@@ -138,44 +141,28 @@ prepare(SplitItem *items, int n)
 }
 
 /*
- * kth_smallest --- Hoare's FIND: the value at place k if the array were sorted
- *
- * Afterwards nothing before place k is greater, and nothing behind it less.
+ * middle_of_keys --- about the quantiles min_fill and 1 - min_fill of a key,
+ * from an even choice of the items
  */
-static double
-kth_smallest(double *a, int n, int k)
+static void
+middle_of_keys(const SplitItem *items, int n, int key, double min_fill, double *low,
+			   double *high)
 {
-	int left = 0;
-	int right = n - 1;
+	double sorted[MAX_SAMPLE];
+	int nsample = n < MAX_SAMPLE ? n : MAX_SAMPLE;
+	int skip = (int) (min_fill * nsample);
 
-	while (left < right)
+	for (int i = 0; i < nsample; i++)
 	{
-		double pivot = a[left + (right - left) / 2];
-		int i = left;
-		int j = right;
+		double x = items[(int) ((int64_t) i * n / nsample)].key[key];
+		int j = i;
 
-		while (i <= j)
-		{
-			while (a[i] < pivot)
-				i++;
-			while (pivot < a[j])
-				j--;
-			if (i <= j)
-			{
-				double t = a[i];
-
-				a[i++] = a[j];
-				a[j--] = t;
-			}
-		}
-		if (k <= j)
-			right = j;
-		else if (k >= i)
-			left = i;
-		else
-			break;
+		for (; j > 0 && x < sorted[j - 1]; j--)
+			sorted[j] = sorted[j - 1];
+		sorted[j] = x;
 	}
-	return a[k];
+	*low = sorted[skip];
+	*high = sorted[nsample - 1 - skip];
 }
 
 static bool
@@ -197,9 +184,10 @@ bin_of(double key, double low, double scale, int nbins)
 	return place < nbins ? (int) place : nbins - 1;
 }
 
-/* try all cuts between bins of one key, within [low, high] */
+/* try the cuts between bins of one key that leave min_n on both sides */
 static void
-try_bins(const SplitItem *items, int n, int key, double low, double high, Cut *best)
+try_bins(const SplitItem *items, int n, int min_n, int key, double low, double high,
+		 Cut *best)
 {
 	Bin bins[MAX_BINS];
 	double right_cost[MAX_BINS];
@@ -235,7 +223,7 @@ try_bins(const SplitItem *items, int n, int key, double low, double high, Cut *b
 
 		box3_include(&acc.bounds, &bins[i - 1].bounds);
 		acc.n += bins[i - 1].n;
-		if (acc.n == 0 || right_n[i] == 0)
+		if (acc.n < min_n || right_n[i] < min_n)
 			continue;
 		cut.cost = cost(&acc.bounds) * acc.n + right_cost[i];
 		cut.imbalance = acc.n > right_n[i] ? acc.n - right_n[i] : right_n[i] - acc.n;
@@ -293,7 +281,7 @@ sort_items(SplitItem *items, int n, int key)
 }
 
 /*
- * cut_sorted --- the way out when no key can be binned: most of the set is
+ * cut_sorted --- the way out when no key has such a cut: most of the set is
  * equal in each
  *
  * Orders by each key and tries the three exact places: the two limits of the
@@ -337,11 +325,10 @@ cut_sorted(SplitItem *items, int n, int min_n)
  *
  * Reorders the items and returns how many of them are the left half.  Each
  * half gets at least min_fill * n of them, rounded down, and at least one;
- * 0 <= min_fill <= 0.5.  scratch has room for n numbers.  Equal input gives
- * equal output.
+ * 0 <= min_fill < 0.5.  Equal input gives equal output.
  */
 int
-bvh_split(SplitItem *items, double *scratch, int n, double min_fill)
+bvh_split(SplitItem *items, int n, double min_fill)
 {
 	Cut best = {INFINITY, 0, -1, 0};
 	int min_n = (int) (min_fill * n);
@@ -351,23 +338,15 @@ bvh_split(SplitItem *items, double *scratch, int n, double min_fill)
 	int nbins;
 	int nleft = 0;
 
-	BVH_ASSERT(n >= 2 && min_fill >= 0.0 && min_fill <= 0.5);
+	BVH_ASSERT(n >= 2 && min_fill >= 0.0 && min_fill < 0.5);
 	min_n = min_n < 1 ? 1 : min_n;
 	prepare(items, n);
 
 	for (int key = 0; key < BVH_SPLIT_KEYS; key++)
 	{
-		for (int i = 0; i < n; i++)
-			scratch[i] = items[i].key[key];
-
-		/*
-		 * A boundary above the first of these leaves min_n or more on the
-		 * left, and one not above the second as many on the right.
-		 */
-		low[key] = kth_smallest(scratch, n, min_n - 1);
-		high[key] = kth_smallest(scratch, n, n - min_n);
+		middle_of_keys(items, n, key, min_fill, &low[key], &high[key]);
 		if (low[key] < high[key])
-			try_bins(items, n, key, low[key], high[key], &best);
+			try_bins(items, n, min_n, key, low[key], high[key], &best);
 	}
 	if (best.key < 0)
 		return cut_sorted(items, n, min_n);

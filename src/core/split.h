@@ -21,6 +21,6 @@ typedef struct SplitItem
 	double key[BVH_SPLIT_KEYS]; /* used by bvh_split() */
 } SplitItem;
 
-extern int bvh_split(SplitItem *items, double *scratch, int n, double min_fill);
+extern int bvh_split(SplitItem *items, int n, double min_fill);
 
 #endif /* BVH_SPLIT_H */

@@ -149,14 +149,13 @@ box3d_gist_picksplit(PG_FUNCTION_ARGS)
 	GIST_SPLITVEC *split = (GIST_SPLITVEC *) PG_GETARG_POINTER(1);
 	int n = entries->n - FirstOffsetNumber;
 	SplitItem *items = palloc(sizeof(SplitItem) * n);
-	double *scratch = palloc(sizeof(double) * n);
 
 	for (int i = 0; i < n; i++)
 	{
 		items[i].box = *DatumGetBox3P(entries->vector[i + FirstOffsetNumber].key);
 		items[i].number = i + FirstOffsetNumber;
 	}
-	split->spl_nleft = bvh_split(items, scratch, n, MIN_FILL);
+	split->spl_nleft = bvh_split(items, n, MIN_FILL);
 	split->spl_nright = n - split->spl_nleft;
 	split->spl_left = collect_half(entries, items, split->spl_nleft, &split->spl_ldatum);
 	split->spl_right = collect_half(entries,
