@@ -26,6 +26,7 @@
 #include "core/sample.h"
 
 #include <float.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* M_PI is not in the C standard */
@@ -34,38 +35,104 @@
 /* sample boxes that have to reach the query */
 #define ENOUGH 8
 
-/* a finite double as the next float below or above */
+/* a double as the next float below or above, after scaling */
 static float
-round_down(double x)
+scale_down(const BoxSample *sample, int d, double x)
 {
-	float f = (float) x;
+	double scaled = ldexp(x - sample->origin[d], -sample->scale);
+	float f = (float) scaled;
 
-	return (double) f > x ? nextafterf(f, -INFINITY) : f;
+	return (double) f > scaled ? nextafterf(f, -INFINITY) : f;
 }
 
 static float
-round_up(double x)
+scale_up(const BoxSample *sample, int d, double x)
 {
-	float f = (float) x;
+	double scaled = ldexp(x - sample->origin[d], -sample->scale);
+	float f = (float) scaled;
 
-	return (double) f < x ? nextafterf(f, INFINITY) : f;
+	return (double) f < scaled ? nextafterf(f, INFINITY) : f;
+}
+
+static int
+compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *) a;
+	double y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* the median of n numbers, which it sorts; 0 when there is none */
+static double
+median(double *numbers, int n)
+{
+	if (n == 0)
+		return 0.0;
+	qsort(numbers, n, sizeof(double), compare_doubles);
+	return numbers[n / 2];
+}
+
+/* medians: a few boxes of another size or far away must not matter */
+static void
+choose_origin_and_scale(const Box3 *const *boxes, int nboxes, double *scratch,
+						BoxSample *sample)
+{
+	double typical;
+	int n;
+
+	for (int d = 0; d < 3; d++)
+	{
+		double center;
+		int e;
+
+		n = 0;
+		for (int i = 0; i < nboxes; i++)
+			if (isfinite(box3_center(boxes[i], d)))
+				scratch[n++] = box3_center(boxes[i], d);
+		/* a float and an exponent hold it */
+		center = frexp(median(scratch, n), &e);
+		sample->origin[d] = ldexp((float) center, e);
+		if (!isfinite(sample->origin[d]))
+			sample->origin[d] = 0.0;
+	}
+
+	n = 0;
+	for (int i = 0; i < nboxes; i++)
+	{
+		double farthest = 0.0;
+
+		for (int d = 0; d < 3; d++)
+		{
+			farthest = fmax(farthest, fabs(boxes[i]->lo[d] - sample->origin[d]));
+			farthest = fmax(farthest, fabs(boxes[i]->hi[d] - sample->origin[d]));
+		}
+		if (isfinite(farthest) && farthest > 0.0)
+			scratch[n++] = farthest;
+	}
+	typical = median(scratch, n);
+	sample->scale = 0;
+	if (typical > 0.0)
+		frexp(typical, &sample->scale);
 }
 
 /*
  * sample_encode --- pack boxes as floats, rounded outward
  *
- * out has room for sample_length(nboxes).  Lanes behind the last box hold
- * zeros; nboxes says which they are.
+ * out has room for sample_length(nboxes), scratch for nboxes.  Lanes behind
+ * the last box hold zeros; nboxes says which they are.
  */
 void
-sample_encode(const Box3 *const *boxes, int nboxes, float *out)
+sample_encode(const Box3 *const *boxes, int nboxes, double *scratch, float *out)
 {
 	BoxBlock *blocks = (BoxBlock *) (out + SAMPLE_HEADER);
+	BoxSample sample;
 	double sum[3] = {0, 0, 0};
 	double first[3] = {INFINITY, INFINITY, INFINITY};
 	double last[3] = {-INFINITY, -INFINITY, -INFINITY};
 	int n[3] = {0, 0, 0};
 
+	choose_origin_and_scale(boxes, nboxes, scratch, &sample);
 	memset(out, 0, sizeof(float) * sample_length(nboxes));
 	for (int i = 0; i < nboxes; i++)
 	{
@@ -73,8 +140,8 @@ sample_encode(const Box3 *const *boxes, int nboxes, float *out)
 
 		for (int d = 0; d < 3; d++)
 		{
-			float lo = round_down(boxes[i]->lo[d]);
-			float hi = round_up(boxes[i]->hi[d]);
+			float lo = scale_down(&sample, d, boxes[i]->lo[d]);
+			float hi = scale_up(&sample, d, boxes[i]->hi[d]);
 
 			block->lane[d][i % BVH_BLOCK] = lo;
 			block->lane[d + 3][i % BVH_BLOCK] = hi;
@@ -83,7 +150,7 @@ sample_encode(const Box3 *const *boxes, int nboxes, float *out)
 				double center = 0.5 * lo + 0.5 * hi;
 
 				/* the true side: rounding would make flat boxes thick */
-				sum[d] += fmin(box3_side(boxes[i], d), FLT_MAX);
+				sum[d] += fmin(ldexp(box3_side(boxes[i], d), -sample.scale), FLT_MAX);
 				first[d] = fmin(first[d], center);
 				last[d] = fmax(last[d], center);
 				n[d]++;
@@ -92,12 +159,24 @@ sample_encode(const Box3 *const *boxes, int nboxes, float *out)
 	}
 	out[0] = SAMPLE_FORMAT;
 	out[1] = (float) nboxes;
+	out[2] = (float) sample.scale;
 	for (int d = 0; d < 3; d++)
 	{
-		out[2 + d] = n[d] > 0 ? (float) (sum[d] / n[d]) : 0.0f;
-		out[5 + d] = n[d] > 0 ? (float) first[d] : 0.0f;
-		out[8 + d] = n[d] > 0 ? (float) last[d] : 0.0f;
+		int e;
+
+		out[3 + d] = (float) frexp(sample.origin[d], &e);
+		out[6 + d] = (float) e;
+		out[9 + d] = n[d] > 0 ? (float) (sum[d] / n[d]) : 0.0f;
+		out[12 + d] = n[d] > 0 ? (float) first[d] : 0.0f;
+		out[15 + d] = n[d] > 0 ? (float) last[d] : 0.0f;
 	}
+}
+
+/* a float from outside as an exponent of double */
+static int
+exponent_of(float f)
+{
+	return f >= -2000.0f && f <= 2000.0f ? (int) f : 0;
 }
 
 /* sample_open --- false when the numbers are no encoded sample */
@@ -110,13 +189,17 @@ sample_open(const float *numbers, int length, BoxSample *sample)
 	sample->nboxes = (int) numbers[1];
 	if (sample_length(sample->nboxes) != length)
 		return false;
-	memcpy(sample->mean_side, &numbers[2], sizeof(sample->mean_side));
-	memcpy(sample->first_center, &numbers[5], sizeof(sample->first_center));
-	memcpy(sample->last_center, &numbers[8], sizeof(sample->last_center));
+	sample->scale = exponent_of(numbers[2]);
+	for (int d = 0; d < 3; d++)
+		sample->origin[d] = ldexp(numbers[3 + d], exponent_of(numbers[6 + d]));
+	memcpy(sample->mean_side, &numbers[9], sizeof(sample->mean_side));
+	memcpy(sample->first_center, &numbers[12], sizeof(sample->first_center));
+	memcpy(sample->last_center, &numbers[15], sizeof(sample->last_center));
 	sample->blocks = (const BoxBlock *) (numbers + SAMPLE_HEADER);
 	return true;
 }
 
+/* sample_box --- a box of the sample, as large as rounding made it */
 void
 sample_box(const BoxSample *sample, int i, Box3 *box)
 {
@@ -124,8 +207,11 @@ sample_box(const BoxSample *sample, int i, Box3 *box)
 
 	for (int d = 0; d < 3; d++)
 	{
-		box->lo[d] = block->lane[d][i % BVH_BLOCK];
-		box->hi[d] = block->lane[d + 3][i % BVH_BLOCK];
+		double lo = ldexp(block->lane[d][i % BVH_BLOCK], sample->scale);
+		double hi = ldexp(block->lane[d + 3][i % BVH_BLOCK], sample->scale);
+
+		box->lo[d] = lo + sample->origin[d];
+		box->hi[d] = hi + sample->origin[d];
 	}
 }
 
@@ -242,8 +328,8 @@ make_probe(const BoxSample *sample, const BoxRange *range, BlockProbe *probe,
 {
 	for (int lane = 0; lane < 6; lane++)
 	{
-		probe->lower[lane] = round_down(range->lower[lane]);
-		probe->upper[lane] = round_up(range->upper[lane]);
+		probe->lower[lane] = scale_down(sample, lane % 3, range->lower[lane]);
+		probe->upper[lane] = scale_up(sample, lane % 3, range->upper[lane]);
 	}
 	for (int d = 0; d < 3; d++)
 	{
@@ -320,13 +406,16 @@ static double
 part_of_reach(const BoxSample *sample, const Box3 *query, double radius)
 {
 	double side[3];
-	double longest = radius;
+	double longest;
 	double rounded;
 	double boxed;
 
+	radius = ldexp(radius, -sample->scale);
+	longest = radius;
 	for (int d = 0; d < 3; d++)
 	{
-		side[d] = fmin(box3_side(query, d) + sample->mean_side[d], DBL_MAX);
+		side[d] = ldexp(box3_side(query, d), -sample->scale) + sample->mean_side[d];
+		side[d] = fmin(side[d], DBL_MAX);
 		longest = fmax(longest, side[d]);
 	}
 	if (!(radius > 0.0) || isinf(radius))

@@ -13,18 +13,24 @@
 #include "core/simd/kernels.h"
 
 /* numbers in front of the blocks of an encoded sample */
-#define SAMPLE_HEADER 16
+#define SAMPLE_HEADER 18
 #define SAMPLE_FORMAT 1.0f
 
 /*
  * An encoded sample is an array of floats: SAMPLE_HEADER of them, then the
  * blocks.  Opened, it points into that array.
+ *
+ * Coordinates are (x - origin) * 2^-scale, with an origin and a scale in the
+ * middle of the data, so that float serves data far from zero, too, and data
+ * of any size.
  */
 typedef struct BoxSample
 {
 	int nboxes;
-	float mean_side[3];    /* of the boxes without infinite sides */
-	float first_center[3]; /* span of the centers of those */
+	int scale;
+	double origin[3];
+	float mean_side[3];    /* of the boxes without infinite sides, scaled */
+	float first_center[3]; /* span of the centers of those, scaled */
 	float last_center[3];
 	const BoxBlock *blocks;
 } BoxSample;
@@ -42,7 +48,8 @@ sample_length(int nboxes)
 	return SAMPLE_HEADER + sample_nblocks(nboxes) * 6 * BVH_BLOCK;
 }
 
-extern void sample_encode(const Box3 *const *boxes, int nboxes, float *out);
+extern void sample_encode(const Box3 *const *boxes, int nboxes, double *scratch,
+						  float *out);
 extern bool sample_open(const float *numbers, int length, BoxSample *sample);
 extern void sample_box(const BoxSample *sample, int i, Box3 *box);
 extern double sample_selectivity(const BoxSample *sample, BvhOp op, bool reversed,

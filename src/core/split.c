@@ -148,7 +148,7 @@ static void
 middle_of_keys(const SplitItem *items, int n, int key, double min_fill, double *low,
 			   double *high)
 {
-	double sorted[MAX_SAMPLE];
+	double sorted[MAX_SAMPLE] = {0};
 	int nsample = n < MAX_SAMPLE ? n : MAX_SAMPLE;
 	int skip = (int) (min_fill * nsample);
 

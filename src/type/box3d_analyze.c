@@ -75,7 +75,10 @@ compute_stats(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int samplerow
 		int length = sample_length(nboxes);
 		float4 *numbers = MemoryContextAlloc(stats->anl_context, sizeof(float4) * length);
 
-		sample_encode(boxes, nboxes, numbers);
+		double *scratch = palloc(sizeof(double) * nboxes);
+
+		sample_encode(boxes, nboxes, scratch, numbers);
+		pfree(scratch);
 		stats->stakind[slot] = BVH_STATISTIC_KIND_SAMPLE;
 		stats->staop[slot] = InvalidOid;
 		stats->stacoll[slot] = InvalidOid;

@@ -266,6 +266,8 @@ box3d_join(PlannerInfo *root, const BoxClause *clause, List *args, JoinType join
 	bool is_open[2];
 	bool is_reversed;
 
+	if (clause->op == 0)
+		return selectivity;
 	get_join_variables(root, args, sjinfo, &column[0], &column[1], &is_reversed);
 	for (int i = 0; i < 2; i++)
 		is_open[i] = open_sample(&column[i], clause->function, &sample[i]);
