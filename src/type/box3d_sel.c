@@ -37,12 +37,11 @@ BVH_FUNCTION(box3d_joinsel);
 /* boxes of one sample that probe the other in a join */
 #define JOIN_PROBES 200
 
-/* a column's sample, while its statistics are held */
+/* a column's sample, and what part of the rows it stands for */
 typedef struct ColumnSample
 {
-	AttStatsSlot slot;
-	BoxSample boxes;
-	double not_null; /* part of the rows */
+	const BoxSample *boxes;
+	double not_null;
 } ColumnSample;
 
 /* the constants of geo_selfuncs.c: area, position, containment */
@@ -85,28 +84,19 @@ operator_strategy(Oid opno)
 
 /*
  * open_sample --- the sample of a column, if there is one that the user of
- * the function may learn from; free_attstatsslot() afterwards
+ * the function may learn from
  */
 static bool
 open_sample(VariableStatData *column, Oid function, ColumnSample *sample)
 {
-	Form_pg_statistic form;
-
 	if (!HeapTupleIsValid(column->statsTuple) ||
-		!statistic_proc_security_check(column, function) ||
-		!get_attstatsslot(&sample->slot,
-						  column->statsTuple,
-						  BVH_STATISTIC_KIND_SAMPLE,
-						  InvalidOid,
-						  ATTSTATSSLOT_NUMBERS))
+		!statistic_proc_security_check(column, function))
 		return false;
-	if (!sample_open(sample->slot.numbers, sample->slot.nnumbers, &sample->boxes))
-	{
-		free_attstatsslot(&sample->slot);
+	sample->boxes = box3d_open_sample(column);
+	if (sample->boxes == NULL)
 		return false;
-	}
-	form = (Form_pg_statistic) GETSTRUCT(column->statsTuple);
-	sample->not_null = 1.0 - form->stanullfrac;
+	sample->not_null = 1.0 -
+					   ((Form_pg_statistic) GETSTRUCT(column->statsTuple))->stanullfrac;
 	return true;
 }
 
@@ -116,8 +106,8 @@ match(const ColumnSample *sample, const BoxClause *clause, bool reversed,
 	  const Box3 *query, int left_out)
 {
 	if (clause->op == BVH_DISTANCE)
-		return sample_dwithin(&sample->boxes, query, clause->radius, left_out);
-	return sample_selectivity(&sample->boxes, clause->op, reversed, query, left_out);
+		return sample_dwithin(sample->boxes, query, clause->radius, left_out);
+	return sample_selectivity(sample->boxes, clause->op, reversed, query, left_out);
 }
 
 /* do two boxes with the same bounds match? */
@@ -141,17 +131,17 @@ mean_match(const ColumnSample *sample, const ColumnSample *probes,
 		   const BoxClause *clause, bool reversed, bool is_self, double table_rows,
 		   double nrows)
 {
-	int nprobes = Min(probes->boxes.nboxes, JOIN_PROBES);
+	int nprobes = Min(probes->boxes->nboxes, JOIN_PROBES);
 	double sum = 0.0;
 
 	for (int i = 0; i < nprobes; i++)
 	{
-		int which = (int) ((int64) i * probes->boxes.nboxes / nprobes);
+		int which = (int) ((int64) i * probes->boxes->nboxes / nprobes);
 		double part;
 		Box3 box;
 
 		CHECK_FOR_INTERRUPTS();
-		sample_box(&probes->boxes, which, &box);
+		sample_box(probes->boxes, which, &box);
 		part = match(sample, clause, reversed, &box, is_self ? which : -1);
 		if (is_self && matches_itself(clause, &box))
 			part += 1.0 / Max(table_rows, 1.0);
@@ -193,7 +183,6 @@ restriction_by_variable(PlannerInfo *root, const ColumnSample *sample,
 
 	examine_variable(root, other, 0, &other_column);
 	if (open_sample(&other_column, clause->function, &other_sample))
-	{
 		selectivity = mean_match(sample,
 								 &other_sample,
 								 clause,
@@ -201,8 +190,6 @@ restriction_by_variable(PlannerInfo *root, const ColumnSample *sample,
 								 is_same_column(root, column, &other_column),
 								 table_rows,
 								 0.0);
-		free_attstatsslot(&other_sample.slot);
-	}
 	else
 		selectivity = mean_match(sample, sample, clause, reversed, true, table_rows, 0.0);
 	ReleaseVariableStats(other_column);
@@ -222,7 +209,9 @@ box3d_restriction(PlannerInfo *root, const BoxClause *clause, List *args, int va
 	Node *other;
 	bool column_is_left;
 
-	if (!get_restriction_variable(root, args, varRelid, &column, &other, &column_is_left))
+	/* 0: an operator of somebody else's, which is in no GiST operator family */
+	if (clause->op == 0 ||
+		!get_restriction_variable(root, args, varRelid, &column, &other, &column_is_left))
 		return selectivity;
 
 	/* all our operators are strict */
@@ -244,7 +233,6 @@ box3d_restriction(PlannerInfo *root, const BoxClause *clause, List *args, int va
 												  !column_is_left,
 												  other);
 		selectivity *= sample.not_null;
-		free_attstatsslot(&sample.slot);
 	}
 	ReleaseVariableStats(column);
 	CLAMP_PROBABILITY(selectivity);
@@ -266,6 +254,8 @@ box3d_join(PlannerInfo *root, const BoxClause *clause, List *args, JoinType join
 	bool is_open[2];
 	bool is_reversed;
 
+	if (clause->op == 0)
+		return selectivity;
 	if (clause->op == 0)
 		return selectivity;
 	get_join_variables(root, args, sjinfo, &column[0], &column[1], &is_reversed);
@@ -293,8 +283,6 @@ box3d_join(PlannerInfo *root, const BoxClause *clause, List *args, JoinType join
 	}
 	for (int i = 0; i < 2; i++)
 	{
-		if (is_open[i])
-			free_attstatsslot(&sample[i].slot);
 		ReleaseVariableStats(column[i]);
 	}
 	CLAMP_PROBABILITY(selectivity);

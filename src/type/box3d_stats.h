@@ -12,6 +12,9 @@
 #define BVH_BOX3D_STATS_H
 
 #include "nodes/pathnodes.h"
+#include "utils/selfuncs.h"
+
+#include "core/sample.h"
 
 /*
  * stakind of our slot of pg_statistic; 10000 to 30000 are for private use.
@@ -31,6 +34,9 @@ typedef struct BoxClause
 	int op;        /* BvhOp; BVH_DISTANCE stands for box3d_dwithin */
 	double radius; /* of box3d_dwithin */
 } BoxClause;
+
+/* box3d_sample.c */
+extern const BoxSample *box3d_open_sample(VariableStatData *column);
 
 /* box3d_sel.c */
 extern double box3d_restriction(PlannerInfo *root, const BoxClause *clause, List *args,
