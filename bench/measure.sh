@@ -24,6 +24,20 @@ read -r -a wanted <<<"${CONTESTANTS:-gist bvh cube postgis_nd postgis_sp3d}"
 sections=" ${SECTIONS:-build overlap knn insert real nested} "
 nested_skip=" ${NESTED_SKIP:-} "
 
+# a misspelt name would silently measure less
+for who in "${wanted[@]}" ${NESTED_SKIP:-}; do
+  [[ -f $here/sql/contestants/$who.sql ]] || {
+    echo "measure.sh: there is no contestant \"$who\"" >&2
+    exit 2
+  }
+done
+for section in $sections; do
+  [[ " build overlap knn insert real nested " == *" $section "* ]] || {
+    echo "measure.sh: there is no section \"$section\"" >&2
+    exit 2
+  }
+done
+
 mkdir -p "$out"
 csv=$out/rounds.csv
 err=$out/error.txt
@@ -40,7 +54,7 @@ wants() {
   [[ $sections == *" $1 "* ]]
 }
 
-# a contestant that could not be measured once is left alone until the next data set
+# a contestant that could not be measured is left alone until the next data set
 declare -A lost
 
 # measure SECTION DATA CONTESTANT ROUND SQL... --- runs the statements in one session and notes the
@@ -72,14 +86,13 @@ measure() {
   fi
 }
 
-# each_round N SECTION DATA SQL --- the contestants take turns, so that a slow minute of the machine
-# does not hit one of them alone; %s in the SQL is the contestant's name
-each_round() {
-  local n=$1 section=$2 set=$3 statement=$4 round who
-  for ((round = 1; round <= n; round++)); do
-    for who in "${contestants[@]}"; do
-      measure "$section" "$set" "$who" "$round" "${statement//%s/$who}"
-    done
+# take_turns SECTION DATA ROUND SQL... --- measures the contestants one after the other, so that a slow
+# minute of the machine does not hit one of them alone; %s in the SQL is the contestant's name
+take_turns() {
+  local section=$1 set=$2 round=$3 who
+  shift 3
+  for who in "${contestants[@]}"; do
+    measure "$section" "$set" "$who" "$round" "${@//%s/$who}"
   done
 }
 
@@ -93,7 +106,6 @@ load() {
     measure load "$set" "$who" 1 "VACUUM ANALYZE of_$who.boxes" "VACUUM ANALYZE of_$who.probes" \
       "VACUUM ANALYZE of_$who.centres"
   done
-  sql -c "CHECKPOINT"
 }
 
 say() {
@@ -137,31 +149,23 @@ if wants build || wants overlap || wants knn || wants insert; then
   say "random boxes: $rows rows, $probes probes, $centres searches, $inserts inserts"
   sql -f "$here/sql/random.sql" -v rows="$rows" -v probes="$probes" -v inserts="$inserts"
   load random
-  say "random boxes: build"
-  each_round 1 build random "SELECT * FROM bench.build('%s')"
-  if wants overlap; then
-    say "random boxes: overlap"
-    each_round "$rounds" overlap random "SELECT * FROM bench.overlap('%s')"
-  fi
-  if wants knn; then
-    say "random boxes: knn"
-    each_round "$rounds" knn random "SELECT * FROM bench.nearest('%s', 10)"
-  fi
-  if wants build || wants insert; then
-    say "random boxes: build and insert"
-    for ((round = 2; round <= rounds; round++)); do
-      for who in "${contestants[@]}"; do
-        # the new index dies with its inserts, so each round starts from the same pages
-        insert=()
-        if wants insert; then
-          insert=("SELECT * FROM bench.insert_more('$who')")
-        fi
-        measure insert random "$who" "$round" "BEGIN" "SELECT * FROM bench.build('$who')" \
-          "${insert[@]}" "ROLLBACK"
-        measure insert random "$who" "$round" "VACUUM of_$who.boxes"
-      done
-    done
-  fi
+  for ((round = 1; round <= rounds; round++)); do
+    say "random boxes: round $round of $rounds"
+    sql -c "CHECKPOINT"
+    # A new index for each round: where two children are equally good, GiST chooses at random, so
+    # two indexes of the same boxes differ.  It also makes good for the inserts of the last round.
+    take_turns build random "$round" "SELECT * FROM bench.build('%s')"
+    if wants overlap; then
+      take_turns overlap random "$round" "SELECT * FROM bench.overlap('%s')"
+    fi
+    if wants knn; then
+      take_turns knn random "$round" "SELECT * FROM bench.nearest('%s', 10)"
+    fi
+    if wants insert; then
+      take_turns insert random "$round" "BEGIN" "SELECT * FROM bench.insert_more('%s')" "ROLLBACK"
+      take_turns insert random "$round" "VACUUM of_%s.boxes"
+    fi
+  done
 fi
 
 if wants real; then
@@ -177,8 +181,10 @@ if wants real; then
     say "$set: $n boxes"
     sql -f "$here/sql/real.sql" -v probes="$probes"
     load "$set"
-    each_round 1 build "$set" "SELECT * FROM bench.build('%s')"
-    each_round "$((rounds < 2 ? rounds : 2))" overlap "$set" "SELECT * FROM bench.overlap('%s')"
+    for ((round = 1; round <= rounds && round <= 2; round++)); do
+      take_turns build "$set" "$round" "SELECT * FROM bench.build('%s')"
+      take_turns overlap "$set" "$round" "SELECT * FROM bench.overlap('%s')"
+    done
   done
 fi
 

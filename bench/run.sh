@@ -26,7 +26,7 @@ cd "$(dirname "$0")/.."
 tools/setup.sh bench
 stage=$(tools/build.sh)
 
-stamp=$(date +%Y-%m-%d-%H%M)
+stamp=$(date +%Y-%m-%d-%H%M%S)
 results=$build/bench/$stamp
 mkdir -p "$results"
 
