@@ -14,6 +14,8 @@
  */
 #include "core/box3.h"
 
+#include <limits.h>
+
 /*
  * box3_from_corners --- box spanned by two opposite corners, in any order
  *
@@ -105,53 +107,73 @@ box3_center(const Box3 *b, int d)
 }
 
 /*
- * product_of_sides --- product of the named sides, out of range only when the
- * result is; a zero side wins over an infinite one
+ * split_sides --- each side as mantissa[d] * 2^exponent[d]; the mantissa is 0,
+ * in [0.5, 1), or Infinity
  */
-static double
-product_of_sides(const Box3 *b, const int *axes, int n)
+static void
+split_sides(const Box3 *b, double mantissa[3], int exponent[3])
 {
-	double mantissa = 1.0;
-	int exponent = 0;
-
-	for (int i = 0; i < n; i++)
-		if (b->lo[axes[i]] == b->hi[axes[i]])
-			return 0.0;
-
-	for (int i = 0; i < n; i++)
+	for (int d = 0; d < 3; d++)
 	{
-		double lo = b->lo[axes[i]];
-		double hi = b->hi[axes[i]];
-		double side = hi - lo;
-		int e;
+		double side = box3_side(b, d);
+		int doubled = 0;
 
-		if (isinf(side) && isfinite(lo) && isfinite(hi))
-		{
-			side = 0.5 * hi - 0.5 * lo;
-			exponent += 1;
-		}
+		/* a side may be longer than the largest double */
 		if (isinf(side))
-			return INFINITY;
-		mantissa *= frexp(side, &e);
-		exponent += e;
+		{
+			side = 0.5 * b->hi[d] - 0.5 * b->lo[d];
+			doubled = 1;
+		}
+		exponent[d] = 0;
+		mantissa[d] = isinf(side) ? side : frexp(side, &exponent[d]);
+		exponent[d] += doubled;
 	}
-	return ldexp(mantissa, exponent);
 }
 
+/*
+ * box3_volume --- product of the sides; out of range only when the result is,
+ * and 0 when a side is, whatever the others are
+ */
 double
 box3_volume(const Box3 *b)
 {
-	return product_of_sides(b, (const int[]){0, 1, 2}, 3);
+	double mantissa[3];
+	int exponent[3];
+
+	split_sides(b, mantissa, exponent);
+	if (mantissa[0] == 0.0 || mantissa[1] == 0.0 || mantissa[2] == 0.0)
+		return 0.0;
+	return ldexp(mantissa[0] * mantissa[1] * mantissa[2],
+				 exponent[0] + exponent[1] + exponent[2]);
 }
 
+/*
+ * box3_surface_area --- of the six faces; a face with a zero side has none,
+ * whatever the other is
+ */
 double
 box3_surface_area(const Box3 *b)
 {
-	double half = product_of_sides(b, (const int[]){0, 1}, 2);
+	double mantissa[3];
+	int exponent[3];
+	double face[3];
+	double sum = 0.0;
+	int top = INT_MIN;
 
-	half += product_of_sides(b, (const int[]){1, 2}, 2);
-	half += product_of_sides(b, (const int[]){2, 0}, 2);
-	return 2.0 * half;
+	split_sides(b, mantissa, exponent);
+	for (int d = 0; d < 3; d++)
+	{
+		int e = (d + 1) % 3;
+		bool is_flat = mantissa[d] == 0.0 || mantissa[e] == 0.0;
+
+		face[d] = is_flat ? 0.0 : mantissa[d] * mantissa[e];
+		if (!is_flat && exponent[d] + exponent[e] > top)
+			top = exponent[d] + exponent[e];
+	}
+	for (int d = 0; d < 3; d++)
+		if (face[d] > 0.0)
+			sum += ldexp(face[d], exponent[d] + exponent[(d + 1) % 3] - top);
+	return sum > 0.0 ? ldexp(sum, top + 1) : 0.0;
 }
 
 /* a length in whole units, the longest of them below 2^62 */

@@ -26,6 +26,7 @@
  */
 #include "core/penalty.h"
 
+#include <float.h>
 #include <string.h>
 
 /* sides are in 2^-1074 .. 2^1025, so products are in 2^-2148 .. 2^2051 */
@@ -46,24 +47,29 @@ _Static_assert(CLASS_NEW_INFINITE + 3 < 1 << 24, "float4 must hold every rank ex
 /*
  * rank --- value * 2^exponent >= 0 on the logarithmic scale; 0 for 0
  *
- * lowest is the exponent below which nothing lies.
+ * lowest is the exponent below which nothing lies.  The bits of a double are
+ * such a scale already; a denormal value only needs its exponent.
  */
-static int
+static inline int
 rank(double value, int exponent, int lowest)
 {
-	int e;
-	double mantissa = frexp(value, &e);
+	uint64_t bits;
 
-	if (value == 0.0)
-		return 0;
-	e += exponent - lowest;
-	e = e < 0 ? 0 : e;
-	/* mantissa is in [0.5, 1): the scale is continuous over octaves */
-	return (e << MANTISSA_BITS) + (int) ((2.0 * mantissa - 1.0) * (1 << MANTISSA_BITS)) +
-		   1;
+	if (value < DBL_MIN)
+	{
+		if (value == 0.0)
+			return 0;
+		value *= 0x1p100;
+		exponent -= 100;
+	}
+	memcpy(&bits, &value, sizeof(bits));
+	exponent += (int) (bits >> 52) - 1022 - lowest;
+	exponent = exponent < 0 ? 0 : exponent;
+	return (exponent << MANTISSA_BITS) +
+		   (int) (bits >> (52 - MANTISSA_BITS) & ((1 << MANTISSA_BITS) - 1)) + 1;
 }
 
-static int
+static inline int
 rank_area(double value, int exponent)
 {
 	int r = rank(value, exponent, -2148);
@@ -71,12 +77,106 @@ rank_area(double value, int exponent)
 	return r < AREA_RANKS ? r : AREA_RANKS - 1;
 }
 
-static int
+static inline int
 rank_length(double value, int exponent)
 {
 	int r = rank(value, exponent, -1074);
 
 	return r < LENGTH_RANKS ? r : LENGTH_RANKS - 1;
+}
+
+/*
+ * rank_finite --- rank for a child and a box without infinite sides
+ *
+ * Sides and growths are in units of 2^exponent, so that no product overflows.
+ */
+static inline float
+rank_finite(const double side[3], const double growth[3], bool inside, int exponent)
+{
+	double length = growth[0] + growth[1] + growth[2];
+	double area = 0.0;
+
+	if (inside)
+	{
+		area = side[0] * side[1] + side[1] * side[2] + side[2] * side[0];
+		return (float) (CLASS_INSIDE + rank_area(area, 2 * exponent));
+	}
+
+	/*
+	 * Growth of the area as a sum of what is added; the difference of two
+	 * areas would cancel.
+	 */
+	for (int d = 0; d < 3; d++)
+	{
+		int e = (d + 1) % 3;
+
+		area += growth[d] * side[e] + side[d] * growth[e] + growth[d] * growth[e];
+	}
+	if (area > 0.0)
+		return (float) (CLASS_AREA + rank_area(area, 2 * exponent));
+	return (float) (CLASS_LENGTH + rank_length(length, exponent));
+}
+
+/* rank for boxes of any kind */
+static float
+rank_any(const Box3 *child, const Box3 *added)
+{
+	double side[3];
+	double growth[3];
+	double longest = 0.0;
+	int ninfinite = 0;
+	int nnew_infinite = 0;
+	bool inside = true;
+	int exponent;
+
+	/* halves of sides from here on: the sum of two may not overflow */
+	for (int d = 0; d < 3; d++)
+	{
+		side[d] = child->lo[d] < child->hi[d] ? 0.5 * child->hi[d] - 0.5 * child->lo[d]
+											  : 0.0;
+		growth[d] = 0.0;
+		if (added->lo[d] < child->lo[d])
+		{
+			growth[d] += 0.5 * child->lo[d] - 0.5 * added->lo[d];
+			inside = false;
+		}
+		if (added->hi[d] > child->hi[d])
+		{
+			growth[d] += 0.5 * added->hi[d] - 0.5 * child->hi[d];
+			inside = false;
+		}
+
+		if (isinf(growth[d]))
+			nnew_infinite++;
+		else if (isinf(side[d]))
+		{
+			ninfinite++;
+			side[d] = 0.0;
+		}
+		longest = fmax(longest, side[d] + growth[d]);
+	}
+	if (nnew_infinite > 0)
+		return (float) (CLASS_NEW_INFINITE + nnew_infinite - 1);
+
+	/* bring the longest side to about 1 */
+	frexp(longest, &exponent);
+	for (int d = 0; d < 3; d++)
+	{
+		side[d] = ldexp(side[d], -exponent);
+		growth[d] = ldexp(growth[d], -exponent);
+	}
+	exponent += 1;
+
+	if (ninfinite > 0)
+	{
+		double length = growth[0] + growth[1] + growth[2];
+
+		if (inside)
+			return (float) (CLASS_INSIDE + AREA_RANKS + ninfinite - 1);
+		return (float) ((ninfinite == 1 ? CLASS_ONE_INFINITE : CLASS_TWO_INFINITE) +
+						rank_length(length, exponent));
+	}
+	return rank_finite(side, growth, inside, exponent);
 }
 
 /*
@@ -89,72 +189,25 @@ box3_penalty(const Box3 *child, const Box3 *added)
 {
 	double side[3];
 	double growth[3];
-	double area;
-	double length;
-	double longest = 0.0;
-	int ninfinite = 0;
-	int nnew_infinite = 0;
+	double sum = 0.0;
 	bool inside = true;
-	int exponent;
 
-	/* halves of sides from here on: the sum of two may not overflow */
 	for (int d = 0; d < 3; d++)
 	{
-		bool is_below = added->lo[d] < child->lo[d];
-		bool is_above = added->hi[d] > child->hi[d];
+		double below = child->lo[d] - added->lo[d];
+		double above = added->hi[d] - child->hi[d];
 
-		side[d] = child->lo[d] < child->hi[d] ? 0.5 * child->hi[d] - 0.5 * child->lo[d]
-											  : 0.0;
-		growth[d] = is_below ? 0.5 * child->lo[d] - 0.5 * added->lo[d] : 0.0;
-		growth[d] += is_above ? 0.5 * added->hi[d] - 0.5 * child->hi[d] : 0.0;
-		inside &= !is_below & !is_above;
-
-		if (isinf(growth[d]))
-			nnew_infinite++;
-		else if (isinf(side[d]))
-		{
-			ninfinite++;
-			side[d] = 0.0;
-		}
-		longest = fmax(longest, side[d] + growth[d]);
-	}
-
-	if (nnew_infinite > 0)
-		return (float) (CLASS_NEW_INFINITE + nnew_infinite - 1);
-	if (ninfinite > 0 && inside)
-		return (float) (CLASS_INSIDE + AREA_RANKS + ninfinite - 1);
-
-	/* bring the longest side to about 1, so that no product overflows */
-	frexp(longest, &exponent);
-	for (int d = 0; d < 3; d++)
-	{
-		side[d] = ldexp(side[d], -exponent);
-		growth[d] = ldexp(growth[d], -exponent);
-	}
-	exponent += 1;
-	length = growth[0] + growth[1] + growth[2];
-
-	if (ninfinite > 0)
-		return (float) ((ninfinite == 1 ? CLASS_ONE_INFINITE : CLASS_TWO_INFINITE) +
-						rank_length(length, exponent));
-	if (inside)
-	{
-		area = side[0] * side[1] + side[1] * side[2] + side[2] * side[0];
-		return (float) (CLASS_INSIDE + rank_area(area, 2 * exponent));
+		side[d] = child->hi[d] - child->lo[d];
+		growth[d] = (below > 0.0 ? below : 0.0) + (above > 0.0 ? above : 0.0);
+		sum += side[d] + growth[d];
+		inside &= !(below > 0.0) & !(above > 0.0);
 	}
 
 	/*
-	 * Growth of the area as a sum of what is added; the difference of two
-	 * areas would cancel.
+	 * Ordinary numbers need no care.  An infinite side gives Infinity or NaN,
+	 * which the sum hands on and which are not below the limit.
 	 */
-	area = 0.0;
-	for (int d = 0; d < 3; d++)
-	{
-		int e = (d + 1) % 3;
-
-		area += growth[d] * side[e] + side[d] * growth[e] + growth[d] * growth[e];
-	}
-	if (area > 0.0)
-		return (float) (CLASS_AREA + rank_area(area, 2 * exponent));
-	return (float) (CLASS_LENGTH + rank_length(length, exponent));
+	if (sum > 0x1p-100 && sum < 0x1p100)
+		return rank_finite(side, growth, inside, 0);
+	return rank_any(child, added);
 }

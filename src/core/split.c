@@ -72,9 +72,9 @@ size_key(const Box3 *b)
 	int e;
 
 	mantissa = frexp(sum, &e);
-	if (sum == 0.0 || e < SMALLEST_SIZE)
+	if (sum == 0.0)
 		return SMALLEST_SIZE;
-	return e + 2.0 * mantissa - 2.0;
+	return fmax(e + 2.0 * mantissa - 2.0, SMALLEST_SIZE);
 }
 
 /* scale the boxes to a span of about 1 and fill in their keys */
@@ -143,6 +143,8 @@ prepare(SplitItem *items, int n)
 /*
  * middle_of_keys --- about the quantiles min_fill and 1 - min_fill of a key,
  * from an even choice of the items
+ *
+ * Rather too far out than too far in: that costs bins, not cuts.
  */
 static void
 middle_of_keys(const SplitItem *items, int n, int key, double min_fill, double *low,
@@ -150,7 +152,7 @@ middle_of_keys(const SplitItem *items, int n, int key, double min_fill, double *
 {
 	double sorted[MAX_SAMPLE] = {0};
 	int nsample = n < MAX_SAMPLE ? n : MAX_SAMPLE;
-	int skip = (int) (min_fill * nsample);
+	int skip = (int) (0.6 * min_fill * nsample);
 
 	for (int i = 0; i < nsample; i++)
 	{
