@@ -28,8 +28,10 @@ INSERT INTO room VALUES (box3d(0, 0, 0, 1, 1, 1)), (box3d(1, 0, 0, 2, 1, 1));
 INSERT INTO room VALUES (box3d(0.5, 0, 0, 1.5, 1, 1));
 SELECT count(*) FROM room;
 DROP TABLE room;
--- operators without a commutator cannot exclude
+-- operators without a commutator cannot exclude (the words are PostgreSQL's)
+\set VERBOSITY sqlstate
 CREATE TABLE room (b box3d, EXCLUDE USING gist (b WITH &<));
+\set VERBOSITY default
 
 SELECT opcname, amname, opcdefault, amvalidate(c.oid)
 FROM pg_opclass c JOIN pg_am a ON a.oid = opcmethod

@@ -27,6 +27,8 @@ SELECT ARRAY[0, 0, 0, 1, 1]::float8[]::box3d;
 SELECT '{}'::float8[]::box3d;
 -- NULL in, NULL out
 SELECT box3d(0, 0, NULL) IS NULL AS point, box3d(NULL, ARRAY[1, 1, 1]) IS NULL AS corner;
--- no implicit casts
+-- no implicit casts (the words are PostgreSQL's)
+\set VERBOSITY sqlstate
 SELECT ARRAY[0, 0, 0, 1, 1, 1]::float8[] && box3d(0, 0, 0);
+\set VERBOSITY default
 SELECT castcontext FROM pg_cast WHERE 'box3d'::regtype IN (castsource, casttarget);
