@@ -75,7 +75,7 @@ CREATE FUNCTION box3d(corners float8[]) RETURNS box3d
   AS 'MODULE_PATHNAME', 'box3d_from_array'
   LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION box3d(corners float8[]) IS
-  'box of six numbers: two opposite corners';
+  'box of six numbers, two opposite corners; or a point of three';
 
 CREATE FUNCTION box3d_to_array(box3d) RETURNS float8[]
   AS 'MODULE_PATHNAME', 'box3d_to_array'
@@ -153,7 +153,7 @@ CREATE CAST (box3d AS float8[]) WITH FUNCTION box3d_to_array(box3d);
 COMMENT ON CAST (box3d AS float8[]) IS 'six numbers: lower corner, then upper corner';
 
 CREATE CAST (float8[] AS box3d) WITH FUNCTION box3d(float8[]);
-COMMENT ON CAST (float8[] AS box3d) IS 'box of six numbers: two opposite corners';
+COMMENT ON CAST (float8[] AS box3d) IS 'box of six numbers, two opposite corners; or a point of three';
 
 -- ---------------------------------------------------------------------------
 -- measures

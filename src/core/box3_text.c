@@ -101,7 +101,7 @@ parse_corner(Cursor *c, double p[3])
 {
 	return expect(c, '(', "Each corner must be written in parentheses.") &&
 		   parse_triple(c, true, p) &&
-		   expect(c, ')', "A corner has exactly three coordinates.");
+		   expect(c, ')', "A corner has three coordinates and a closing parenthesis.");
 }
 
 /* BOX3D(x1 y1 z1,x2 y2 z2), behind the word */
@@ -182,7 +182,9 @@ box3_parse(const char *text, Box3 *box, Box3TextError *error)
 	skip_space(&c);
 	if (*c.at != '\0')
 	{
-		fail(&c, "There is something behind the end of the box.");
+		fail(&c,
+			 *c.at == '(' ? "Corners must be separated by a comma."
+						  : "There is something behind the end of the box.");
 		return c.status;
 	}
 	box3_from_corners(p, q, box);

@@ -186,6 +186,7 @@ sample_open(const float *numbers, int length, BoxSample *sample)
 	if (length < SAMPLE_HEADER || numbers[0] != SAMPLE_FORMAT ||
 		!(numbers[1] >= 1.0f && numbers[1] <= (float) length))
 		return false;
+	sample->id = 0;
 	sample->nboxes = (int) numbers[1];
 	if (sample_length(sample->nboxes) != length)
 		return false;

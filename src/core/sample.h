@@ -26,6 +26,7 @@
  */
 typedef struct BoxSample
 {
+	uint64_t id; /* the caller's; sample_open() sets it to 0 */
 	int nboxes;
 	int scale;
 	double origin[3];

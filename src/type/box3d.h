@@ -29,7 +29,9 @@ extern Box3 *box3d_from_corners(const double p[3], const double q[3]);
 extern void box3d_get_numbers(ArrayType *array, int n, const char *what, const char *hint,
 							  double *out);
 
-/* box3d_ops.c; the planner support recognises operators by these */
+/* the planner support recognises functions and operators by these */
+extern PGDLLEXPORT Datum box3d_expand(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum box3d_reach(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum box3d_overlaps(PG_FUNCTION_ARGS);
 
 #endif /* BVH_BOX3D_H */

@@ -163,6 +163,11 @@ expand(FunctionCallInfo fcinfo, const Box3 *box, const double r[3])
 
 	for (int d = 0; d < 3; d++)
 	{
+		if (isnan(r[d]))
+			ereport(ERROR,
+					errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					errmsg("a box cannot be expanded by NaN"),
+					errhint("Use NULL for an amount that is not known."));
 		lo[d] = add(box->lo[d], -r[d]);
 		hi[d] = add(box->hi[d], r[d]);
 		/* false for NaN, which box3d_from_corners() reports */
@@ -238,7 +243,12 @@ box3d_transform(PG_FUNCTION_ARGS)
 	double lo[3];
 	double hi[3];
 
-	box3d_get_numbers(array, n == 16 ? 16 : 12, "matrix", hint, m);
+	if (n != 12 && n != 16)
+		ereport(ERROR,
+				errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				errmsg("matrix must have 12 or 16 numbers, not %d", n),
+				errhint("%s", hint));
+	box3d_get_numbers(array, n, "matrix", hint, m);
 	for (int i = 0; i < 12; i++)
 		if (!isfinite(m[i]))
 			ereport(ERROR,

@@ -63,7 +63,8 @@ box3d_in(PG_FUNCTION_ARGS)
 						   errmsg("\"%.*s\" is out of range for type double precision",
 								  error.number_length,
 								  error.number),
-						   errhint("A side without end is written with Infinity."));
+						   errhint("float8 holds numbers from 5e-324 to 1.8e308; a side "
+								   "without end is written with Infinity."));
 			break;
 		case BOX3_TEXT_SYNTAX:
 			bvh_soft_error(
@@ -71,7 +72,9 @@ box3d_in(PG_FUNCTION_ARGS)
 				errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				errmsg("invalid input syntax for type %s: \"%s\"", "box3d", text),
 				errdetail("%s", error.reason),
-				errhint("Write a box as (x1,y1,z1),(x2,y2,z2), or a point as (x,y,z)."));
+				errhint(
+					"Write a box as (x1,y1,z1),(x2,y2,z2) or BOX3D(x1 y1 z1,x2 y2 z2), "
+					"a point as (x,y,z)."));
 			break;
 	}
 	PG_RETURN_BOX3_P(box);

@@ -123,19 +123,21 @@ box3d_from_arrays(PG_FUNCTION_ARGS)
 }
 
 /*
- * box3d(float8[]) --- six numbers, two opposite corners
+ * box3d(float8[]) --- six numbers, two opposite corners; or three, a point
  */
 Datum
 box3d_from_array(PG_FUNCTION_ARGS)
 {
+	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
+	bool is_point = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) == 3;
 	double corner[6];
 
-	box3d_get_numbers(PG_GETARG_ARRAYTYPE_P(0),
-					  6,
+	box3d_get_numbers(array,
+					  is_point ? 3 : 6,
 					  "array for a box3d",
-					  "A box is x1, y1, z1, x2, y2 and z2.",
+					  "A box is x1, y1, z1, x2, y2 and z2; a point is x, y and z.",
 					  corner);
-	PG_RETURN_BOX3_P(box3d_from_corners(&corner[0], &corner[3]));
+	PG_RETURN_BOX3_P(box3d_from_corners(&corner[0], is_point ? &corner[0] : &corner[3]));
 }
 
 /*

@@ -163,6 +163,8 @@ box3d_open_sample(VariableStatData *column)
 		MemoryContextDelete(open->context);
 	MemoryContextSetParent(context, CacheMemoryContext);
 	wanted.context = context;
+	/* never used before, so nothing is remembered of another one */
+	wanted.boxes.id = wanted.last_use;
 	*open = wanted;
 	return &open->boxes;
 }

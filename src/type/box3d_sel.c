@@ -19,6 +19,7 @@
 #include "catalog/pg_statistic.h"
 #include "miscadmin.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/catcache.h"
 #include "utils/lsyscache.h"
@@ -35,7 +36,10 @@ BVH_FUNCTION(box3d_sel);
 BVH_FUNCTION(box3d_joinsel);
 
 /* boxes of one sample that probe the other in a join */
-#define JOIN_PROBES 200
+#define JOIN_PROBES 100
+
+/* means that are remembered; planning a join asks for each several times */
+#define MAX_MEANS 32
 
 /* a column's sample, and what part of the rows it stands for */
 typedef struct ColumnSample
@@ -105,8 +109,15 @@ static double
 match(const ColumnSample *sample, const BoxClause *clause, bool reversed,
 	  const Box3 *query, int left_out)
 {
+	Box3 grown;
+
 	if (clause->op == BVH_DISTANCE)
 		return sample_dwithin(sample->boxes, query, clause->radius, left_out);
+	if (clause->radius > 0.0)
+	{
+		box3_reach(query, clause->radius, &grown);
+		query = &grown;
+	}
 	return sample_selectivity(sample->boxes, clause->op, reversed, query, left_out);
 }
 
@@ -119,7 +130,7 @@ matches_itself(const BoxClause *clause, const Box3 *box)
 }
 
 /*
- * mean_match --- the average of match() over boxes of another sample
+ * compute_mean --- the average of match() over boxes of another sample
  *
  * is_self says that both are the same column of one table, where a sampled
  * box meets itself; the true number of such meetings is one a row.  nrows,
@@ -127,9 +138,9 @@ matches_itself(const BoxClause *clause, const Box3 *box)
  * many rows matches.
  */
 static double
-mean_match(const ColumnSample *sample, const ColumnSample *probes,
-		   const BoxClause *clause, bool reversed, bool is_self, double table_rows,
-		   double nrows)
+compute_mean(const ColumnSample *sample, const ColumnSample *probes,
+			 const BoxClause *clause, bool reversed, bool is_self, double table_rows,
+			 double nrows)
 {
 	int nprobes = Min(probes->boxes->nboxes, JOIN_PROBES);
 	double sum = 0.0;
@@ -150,6 +161,45 @@ mean_match(const ColumnSample *sample, const ColumnSample *probes,
 	return sum / nprobes;
 }
 
+/* compute_mean() with memory */
+static double
+mean_match(const ColumnSample *sample, const ColumnSample *probes,
+		   const BoxClause *clause, bool reversed, bool is_self, double table_rows,
+		   double nrows)
+{
+	typedef struct Mean
+	{
+		uint64 sample_id;
+		uint64 probes_id;
+		int op;
+		int flags;
+		double radius;
+		double table_rows;
+		double nrows;
+		double value;
+	} Mean;
+	static Mean means[MAX_MEANS];
+	static int oldest = 0;
+	Mean wanted = {sample->boxes->id,
+				   probes->boxes->id,
+				   clause->op,
+				   (reversed ? 1 : 0) | (is_self ? 2 : 0),
+				   clause->radius,
+				   is_self ? table_rows : 0.0,
+				   nrows,
+				   0.0};
+
+	for (int i = 0; i < MAX_MEANS; i++)
+		if (wanted.sample_id != 0 && wanted.probes_id != 0 &&
+			memcmp(&means[i], &wanted, offsetof(Mean, value)) == 0)
+			return means[i].value;
+	wanted.value =
+		compute_mean(sample, probes, clause, reversed, is_self, table_rows, nrows);
+	means[oldest] = wanted;
+	oldest = (oldest + 1) % MAX_MEANS;
+	return wanted.value;
+}
+
 /* the table of a plain column, or InvalidOid */
 static Oid
 table_of(PlannerInfo *root, const VariableStatData *column)
@@ -168,6 +218,33 @@ is_same_column(PlannerInfo *root, const VariableStatData *a, const VariableStatD
 }
 
 /*
+ * look_through_growth --- what box3d_expand(x, r) or box3d_reach(x, r) grows
+ *
+ * For an overlap it does not matter which side is grown, so r is added to the
+ * clause's radius, and x stands for the expression.
+ */
+static Node *
+look_through_growth(PlannerInfo *root, BoxClause *clause, Node *node)
+{
+	FuncExpr *call = (FuncExpr *) node;
+	FmgrInfo function;
+	Node *amount;
+
+	if (!IsA(node, FuncExpr) || list_length(call->args) != 2 ||
+		(clause->op != BVH_OVERLAPS && clause->op != BVH_OVERLAPS_STRICTLY))
+		return node;
+	fmgr_info(call->funcid, &function);
+	if (function.fn_addr != box3d_expand && function.fn_addr != box3d_reach)
+		return node;
+	amount = estimate_expression_value(root, lsecond(call->args));
+	if (!IsA(amount, Const) || ((Const *) amount)->constisnull ||
+		!(DatumGetFloat8(((Const *) amount)->constvalue) >= 0.0))
+		return node;
+	clause->radius += DatumGetFloat8(((Const *) amount)->constvalue);
+	return linitial(call->args);
+}
+
+/*
  * restriction_by_variable --- for a query box that is not known while planning:
  * it is taken to be like the boxes of its own column, or else of this one
  */
@@ -177,21 +254,23 @@ restriction_by_variable(PlannerInfo *root, const ColumnSample *sample,
 						Node *other)
 {
 	double table_rows = column->rel != NULL ? column->rel->tuples : 0.0;
+	BoxClause grown = *clause;
 	VariableStatData other_column;
 	ColumnSample other_sample;
 	double selectivity;
 
+	other = look_through_growth(root, &grown, other);
 	examine_variable(root, other, 0, &other_column);
 	if (open_sample(&other_column, clause->function, &other_sample))
 		selectivity = mean_match(sample,
 								 &other_sample,
-								 clause,
+								 &grown,
 								 reversed,
 								 is_same_column(root, column, &other_column),
 								 table_rows,
 								 0.0);
 	else
-		selectivity = mean_match(sample, sample, clause, reversed, true, table_rows, 0.0);
+		selectivity = mean_match(sample, sample, &grown, reversed, true, table_rows, 0.0);
 	ReleaseVariableStats(other_column);
 	return selectivity;
 }
@@ -249,6 +328,7 @@ box3d_join(PlannerInfo *root, const BoxClause *clause, List *args, JoinType join
 {
 	double selectivity = default_selectivity(clause->op);
 	bool is_semi = jointype == JOIN_SEMI || jointype == JOIN_ANTI;
+	BoxClause grown = *clause;
 	VariableStatData column[2];
 	ColumnSample sample[2];
 	bool is_open[2];
@@ -256,8 +336,8 @@ box3d_join(PlannerInfo *root, const BoxClause *clause, List *args, JoinType join
 
 	if (clause->op == 0)
 		return selectivity;
-	if (clause->op == 0)
-		return selectivity;
+	args = list_make2(look_through_growth(root, &grown, linitial(args)),
+					  look_through_growth(root, &grown, lsecond(args)));
 	get_join_variables(root, args, sjinfo, &column[0], &column[1], &is_reversed);
 	for (int i = 0; i < 2; i++)
 		is_open[i] = open_sample(&column[i], clause->function, &sample[i]);
@@ -272,7 +352,7 @@ box3d_join(PlannerInfo *root, const BoxClause *clause, List *args, JoinType join
 
 		selectivity = mean_match(&sample[built],
 								 &sample[probe],
-								 clause,
+								 &grown,
 								 built == 1,
 								 is_same_column(root, &column[0], &column[1]),
 								 rel != NULL ? rel->tuples : 0.0,

@@ -47,9 +47,16 @@ estimate_selectivity(SupportRequestSelectivity *request)
 		return false;
 	radius = estimate_expression_value(request->root,
 									   list_nth(request->args, DWITHIN_RADIUS));
-	if (!IsA(radius, Const) || ((Const *) radius)->constisnull)
-		return false;
-	clause.radius = DatumGetFloat8(((Const *) radius)->constvalue);
+	if (!IsA(radius, Const))
+		/* some distance: at least what overlaps */
+		clause.op = BVH_OVERLAPS;
+	else if (((Const *) radius)->constisnull)
+	{
+		request->selectivity = 0.0;
+		return true;
+	}
+	else
+		clause.radius = DatumGetFloat8(((Const *) radius)->constvalue);
 
 	boxes = list_make2(list_nth(request->args, DWITHIN_A),
 					   list_nth(request->args, DWITHIN_B));
