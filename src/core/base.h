@@ -31,4 +31,9 @@
 #define BVH_ASSERT(condition) ((void) sizeof(condition))
 #endif
 
+/* exact sums of squares need 128 bits */
+#ifndef __SIZEOF_INT128__
+#error "bvhindex needs a 64-bit machine"
+#endif
+
 #endif /* BVH_BASE_H */

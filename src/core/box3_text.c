@@ -31,10 +31,16 @@ typedef struct Cursor
 } Cursor;
 
 /* isspace() of the C locale */
+static bool
+is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 static void
 skip_space(Cursor *c)
 {
-	while (*c->at == ' ' || (*c->at >= '\t' && *c->at <= '\r'))
+	while (is_space(*c->at))
 		c->at++;
 }
 
@@ -90,6 +96,9 @@ parse_triple(Cursor *c, bool with_commas, double p[3])
 		if (d > 0 && with_commas &&
 			!expect(c, ',', "A corner has three coordinates with commas between them."))
 			return false;
+		if (d > 0 && !with_commas && !is_space(*c->at))
+			return fail(c,
+						"A corner of BOX3D has three coordinates with spaces between.");
 		if (!parse_number(c, &p[d]))
 			return false;
 	}

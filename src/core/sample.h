@@ -13,7 +13,7 @@
 #include "core/simd/kernels.h"
 
 /* numbers in front of the blocks of an encoded sample */
-#define SAMPLE_HEADER 18
+#define SAMPLE_HEADER 19
 #define SAMPLE_FORMAT 1.0f
 
 /*
@@ -27,12 +27,14 @@
 typedef struct BoxSample
 {
 	uint64_t id; /* the caller's; sample_open() sets it to 0 */
+	int stride;  /* look at every so many blocks only; sample_open() sets 1 */
 	int nboxes;
 	int scale;
 	double origin[3];
 	float mean_side[3];    /* of the boxes without infinite sides, scaled */
 	float first_center[3]; /* span of the centers of those, scaled */
 	float last_center[3];
+	float dimension; /* of the set of centers, 0.5 to 3 */
 	const BoxBlock *blocks;
 } BoxSample;
 

@@ -11,11 +11,14 @@
  * Three departures from the textbook.  No cut leaves a half less full than
  * min_fill; an index without such a limit takes a page for each box of nested
  * or sorted input.  So the bins of a key span what lies between about its
- * min_fill and 1 - min_fill quantiles, however far off the rest is.  Coordinates are
- *first brought to a span of about 1 by a power of two, infinite bounds to a few spans
- *away, so no area is infinite, none of use underflows, and the same boxes at another
- *scale are cut alike.  A little of the sum of sides is added to the area, or sets without
- *any (collinear boxes) would cost 0 however they are cut.
+ * min_fill and 1 - min_fill quantiles, however far off the rest is.
+ *
+ * Coordinates are first brought to a span of about 1 by a power of two, and
+ * infinite bounds to a few spans away, so no area is infinite, none of use
+ * underflows, and the same boxes at another scale are cut alike.
+ *
+ * A little of the sum of sides is added to the area, or sets without any
+ * (collinear boxes) would cost 0 however they are cut.
  *
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------

@@ -41,6 +41,16 @@
 #define bvh_statistics_target(stats) ((stats)->attr->attstattarget)
 #endif
 
+/* 16 made one privilege check of those for each kind of object */
+#if PG_VERSION_NUM >= 160000
+#define bvh_may_execute(function)                                                        \
+	(object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE) ==         \
+	 ACLCHECK_OK)
+#else
+#define bvh_may_execute(function)                                                        \
+	(pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK)
+#endif
+
 /*
  * A function callable from SQL.  PG_FUNCTION_INFO_V1 declares it with
  * PGDLLEXPORT since 16; in 15 that macro is empty unless the Makefile fills it,

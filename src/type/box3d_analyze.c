@@ -75,7 +75,7 @@ compute_stats(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int samplerow
 		int length = sample_length(nboxes);
 		float4 *numbers = MemoryContextAlloc(stats->anl_context, sizeof(float4) * length);
 
-		double *scratch = palloc(sizeof(double) * nboxes);
+		double *scratch = palloc(sizeof(double) * Max(nboxes, 64));
 
 		sample_encode(boxes, nboxes, scratch, numbers);
 		pfree(scratch);

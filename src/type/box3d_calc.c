@@ -160,6 +160,8 @@ expand(FunctionCallInfo fcinfo, const Box3 *box, const double r[3])
 {
 	double lo[3];
 	double hi[3];
+	bool is_empty = false;
+	bool has_nan = false;
 
 	for (int d = 0; d < 3; d++)
 	{
@@ -170,10 +172,12 @@ expand(FunctionCallInfo fcinfo, const Box3 *box, const double r[3])
 					errhint("Use NULL for an amount that is not known."));
 		lo[d] = add(box->lo[d], -r[d]);
 		hi[d] = add(box->hi[d], r[d]);
-		/* false for NaN, which box3d_from_corners() reports */
-		if (lo[d] > hi[d])
-			PG_RETURN_NULL();
+		is_empty |= lo[d] > hi[d];
+		has_nan |= isnan(lo[d]) || isnan(hi[d]);
 	}
+	/* Infinity less infinity is an error, whatever the other sides are */
+	if (is_empty && !has_nan)
+		PG_RETURN_NULL();
 	PG_RETURN_BOX3_P(box3d_from_corners(lo, hi));
 }
 
@@ -219,13 +223,14 @@ box3d_translate(PG_FUNCTION_ARGS)
 	PG_RETURN_BOX3_P(box3d_from_corners(lo, hi));
 }
 
+/* does an infinite side have a part in this row of the map? */
 static bool
-is_finite(const double lo[3], const double hi[3])
+takes_infinity(const Box3 *box, const double row[4])
 {
 	for (int d = 0; d < 3; d++)
-		if (!isfinite(lo[d]) || !isfinite(hi[d]))
-			return false;
-	return true;
+		if (row[d] != 0.0 && (isinf(box->lo[d]) || isinf(box->hi[d])))
+			return true;
+	return false;
 }
 
 /*
@@ -269,8 +274,9 @@ box3d_transform(PG_FUNCTION_ARGS)
 				errhint("%s", hint));
 
 	box3_transform(box, m, lo, hi);
-	if (is_finite(box->lo, box->hi) && !is_finite(lo, hi))
-		float_overflow_error();
+	for (int d = 0; d < 3; d++)
+		if (!(isfinite(lo[d]) && isfinite(hi[d])) && !takes_infinity(box, &m[d * 4]))
+			float_overflow_error();
 	PG_RETURN_BOX3_P(box3d_from_corners(lo, hi));
 }
 

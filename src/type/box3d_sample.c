@@ -3,7 +3,7 @@
  * box3d_sample.c
  *	  The samples of box columns that this session plans with.
  *
- * A sample of 7,500 boxes takes 180 kB, and up to 250 us to be fetched from
+ * A sample of 10,000 boxes takes 240 kB, and up to 250 us to be fetched from
  * pg_statistic and decompressed: more than all the rest of planning a small
  * query.  So the last few stay open.  A row of pg_statistic is never changed
  * in place, so a row of the same column at the same place by the same

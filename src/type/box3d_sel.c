@@ -14,6 +14,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/stratnum.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_amop.h"
 #include "catalog/pg_statistic.h"
@@ -38,6 +39,9 @@ BVH_FUNCTION(box3d_joinsel);
 /* boxes of one sample that probe the other in a join */
 #define JOIN_PROBES 100
 
+/* and blocks of the other that they probe */
+#define MEAN_BLOCKS 128
+
 /* means that are remembered; planning a join asks for each several times */
 #define MAX_MEANS 32
 
@@ -60,17 +64,15 @@ default_selectivity(int op)
 			return 0.005;
 		case BVH_CONTAINS:
 		case BVH_CONTAINED_BY:
-		case BVH_SAME:
-		case BVH_EQUAL:
 			return 0.001;
 		default:
 			return 0.1;
 	}
 }
 
-/* the operator's strategy in a GiST operator family; 0 when it is in none */
+/* the operator's strategy in a family of that access method; 0 if in none */
 static int
-operator_strategy(Oid opno)
+operator_strategy(Oid opno, Oid access_method)
 {
 	CatCList *list = SearchSysCacheList1(AMOPOPID, ObjectIdGetDatum(opno));
 	int strategy = 0;
@@ -79,7 +81,7 @@ operator_strategy(Oid opno)
 	{
 		Form_pg_amop amop = (Form_pg_amop) GETSTRUCT(&list->members[i]->tuple);
 
-		if (amop->amopmethod == GIST_AM_OID)
+		if (amop->amopmethod == access_method)
 			strategy = amop->amopstrategy;
 	}
 	ReleaseSysCacheList(list);
@@ -133,9 +135,10 @@ matches_itself(const BoxClause *clause, const Box3 *box)
  * compute_mean --- the average of match() over boxes of another sample
  *
  * is_self says that both are the same column of one table, where a sampled
- * box meets itself; the true number of such meetings is one a row.  nrows,
- * when positive, turns the parts into the chance that at least one of that
- * many rows matches.
+ * box meets itself; the true number of such meetings is one a row, or none
+ * when table_rows is 0, because another clause keeps a row from meeting
+ * itself.  nrows, when positive, turns the parts into the chance that at least
+ * one of that many rows matches.
  */
 static double
 compute_mean(const ColumnSample *sample, const ColumnSample *probes,
@@ -143,20 +146,29 @@ compute_mean(const ColumnSample *sample, const ColumnSample *probes,
 			 double nrows)
 {
 	int nprobes = Min(probes->boxes->nboxes, JOIN_PROBES);
+	BoxSample some = *sample->boxes;
+	ColumnSample view = {&some, sample->not_null};
 	double sum = 0.0;
 
+	/* a mean needs fewer boxes than one query does */
+	some.stride = Max(sample_nblocks(some.nboxes) / MEAN_BLOCKS, 1);
 	for (int i = 0; i < nprobes; i++)
 	{
 		int which = (int) ((int64) i * probes->boxes->nboxes / nprobes);
 		double part;
+		double self;
 		Box3 box;
 
 		CHECK_FOR_INTERRUPTS();
 		sample_box(probes->boxes, which, &box);
-		part = match(sample, clause, reversed, &box, is_self ? which : -1);
-		if (is_self && matches_itself(clause, &box))
-			part += 1.0 / Max(table_rows, 1.0);
-		sum += nrows > 0.0 ? 1.0 - exp(-part * nrows) : Min(part, 1.0);
+		part = match(&view, clause, reversed, &box, is_self ? which : -1);
+		self = 0.0;
+		if (is_self && table_rows > 0.0 && matches_itself(clause, &box))
+			self = 1.0 / table_rows;
+		if (nrows > 0.0)
+			sum += 1.0 - (1.0 - Min(self * nrows, 1.0)) * exp(-part * nrows);
+		else
+			sum += Min(part + self, 1.0);
 	}
 	return sum / nprobes;
 }
@@ -296,6 +308,10 @@ box3d_restriction(PlannerInfo *root, const BoxClause *clause, List *args, int va
 	/* all our operators are strict */
 	if (IsA(other, Const) && ((Const *) other)->constisnull)
 		selectivity = 0.0;
+	else if (IsA(other, Const) && (((Const *) other)->constbyval ||
+								   ((Const *) other)->constlen != sizeof(Box3)))
+		/* an operator that somebody gave our family, on another type */
+		;
 	else if (open_sample(&column, clause->function, &sample))
 	{
 		if (IsA(other, Const))
@@ -316,6 +332,49 @@ box3d_restriction(PlannerInfo *root, const BoxClause *clause, List *args, int va
 	ReleaseVariableStats(column);
 	CLAMP_PROBABILITY(selectivity);
 	return selectivity;
+}
+
+/* is it an operator that no value has with itself: <, > or <> of a btree? */
+static bool
+is_irreflexive(Oid opno)
+{
+	int strategy = operator_strategy(opno, BTREE_AM_OID);
+
+	if (strategy == BTLessStrategyNumber || strategy == BTGreaterStrategyNumber)
+		return true;
+	opno = get_negator(opno);
+	return OidIsValid(opno) &&
+		   operator_strategy(opno, BTREE_AM_OID) == BTEqualStrategyNumber;
+}
+
+/*
+ * keeps_rows_apart --- does another clause, such as a.id < b.id, keep a row of
+ * a self-join from meeting itself?
+ */
+static bool
+keeps_rows_apart(RelOptInfo *a, RelOptInfo *b)
+{
+	ListCell *cell;
+
+	if (a == NULL || b == NULL)
+		return false;
+	foreach (cell, a->joininfo)
+	{
+		OpExpr *clause = (OpExpr *) lfirst_node(RestrictInfo, cell)->clause;
+		Var *left;
+		Var *right;
+
+		if (!IsA(clause, OpExpr) || list_length(clause->args) != 2)
+			continue;
+		left = linitial(clause->args);
+		right = lsecond(clause->args);
+		if (IsA(left, Var) && IsA(right, Var) && left->varattno == right->varattno &&
+			bms_is_member(left->varno, bms_union(a->relids, b->relids)) &&
+			bms_is_member(right->varno, bms_union(a->relids, b->relids)) &&
+			left->varno != right->varno && is_irreflexive(clause->opno))
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -355,7 +414,10 @@ box3d_join(PlannerInfo *root, const BoxClause *clause, List *args, JoinType join
 								 &grown,
 								 built == 1,
 								 is_same_column(root, &column[0], &column[1]),
-								 rel != NULL ? rel->tuples : 0.0,
+								 rel != NULL &&
+										 !keeps_rows_apart(column[0].rel, column[1].rel)
+									 ? rel->tuples
+									 : 0.0,
 								 nrows);
 		selectivity *= sample[probe].not_null;
 		if (nrows == 0.0)
@@ -379,7 +441,7 @@ box3d_sel(PG_FUNCTION_ARGS)
 	Oid opno = PG_GETARG_OID(1);
 	List *args = (List *) PG_GETARG_POINTER(2);
 	int varRelid = PG_GETARG_INT32(3);
-	BoxClause clause = {get_opcode(opno), operator_strategy(opno), 0.0};
+	BoxClause clause = {get_opcode(opno), operator_strategy(opno, GIST_AM_OID), 0.0};
 
 	PG_RETURN_FLOAT8(box3d_restriction(root, &clause, args, varRelid));
 }
@@ -395,7 +457,7 @@ box3d_joinsel(PG_FUNCTION_ARGS)
 	List *args = (List *) PG_GETARG_POINTER(2);
 	JoinType jointype = (JoinType) PG_GETARG_INT16(3);
 	SpecialJoinInfo *sjinfo = (SpecialJoinInfo *) PG_GETARG_POINTER(4);
-	BoxClause clause = {get_opcode(opno), operator_strategy(opno), 0.0};
+	BoxClause clause = {get_opcode(opno), operator_strategy(opno, GIST_AM_OID), 0.0};
 
 	PG_RETURN_FLOAT8(box3d_join(root, &clause, args, jointype, sjinfo));
 }

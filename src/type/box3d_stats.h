@@ -23,7 +23,7 @@
 #define BVH_STATISTIC_KIND_SAMPLE 17283
 
 /* boxes of the sample for each unit of the column's statistics target */
-#define BVH_SAMPLE_PER_TARGET 75
+#define BVH_SAMPLE_PER_TARGET 100
 /* and at most this many: 1.4 MB */
 #define BVH_SAMPLE_LIMIT 60000
 

@@ -9,12 +9,18 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
+#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/supportnodes.h"
 #include "optimizer/optimizer.h"
-#include "parser/parse_func.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 
 #include "pg/compat.h"
 #include "type/box3d.h"
@@ -94,6 +100,31 @@ find_overlaps(Oid opfamily, Oid box_type)
 }
 
 /*
+ * find_reach --- box3d_reach() beside box3d_dwithin(), wherever the extension
+ * is installed, or InvalidOid if the user may not call it
+ *
+ * By its exact name and place in the catalog: whoever uses a view need not
+ * have any right to the schema.
+ */
+static Oid
+find_reach(Oid dwithin, Oid box_type)
+{
+	Oid argtypes[2] = {box_type, FLOAT8OID};
+	FmgrInfo function;
+	Oid reach;
+
+	reach = GetSysCacheOid3(PROCNAMEARGSNSP,
+							Anum_pg_proc_oid,
+							CStringGetDatum("box3d_reach"),
+							PointerGetDatum(buildoidvector(argtypes, lengthof(argtypes))),
+							ObjectIdGetDatum(get_func_namespace(dwithin)));
+	if (!OidIsValid(reach) || !bvh_may_execute(reach))
+		return InvalidOid;
+	fmgr_info(reach, &function);
+	return function.fn_addr == box3d_reach ? reach : InvalidOid;
+}
+
+/*
  * index_condition --- box3d_dwithin(a, b, r) as "a && box3d_reach(b, r)", with
  * a the indexed one; NIL when that can't be done
  */
@@ -103,14 +134,12 @@ index_condition(SupportRequestIndexCondition *request)
 	List *args;
 	Oid *argtypes;
 	int nargs;
-	Oid reach_args[2];
 	Node *indexed;
 	Node *other;
 	Node *radius;
 	Node *reach;
 	Oid opno;
 	Oid reach_function;
-	List *reach_name;
 
 	if (!IsA(request->node, FuncExpr))
 		return NIL;
@@ -121,6 +150,10 @@ index_condition(SupportRequestIndexCondition *request)
 	indexed = list_nth(args, request->indexarg);
 	other = list_nth(args, request->indexarg == DWITHIN_A ? DWITHIN_B : DWITHIN_A);
 	radius = list_nth(args, DWITHIN_RADIUS);
+	/* an error for NaN is the function's to raise, if there is a row at all */
+	if (IsA(radius, Const) && !((Const *) radius)->constisnull &&
+		isnan(DatumGetFloat8(((Const *) radius)->constvalue)))
+		return NIL;
 	if (!is_pseudo_constant_for_index(request->root, other, request->index) ||
 		!is_pseudo_constant_for_index(request->root, radius, request->index))
 		return NIL;
@@ -130,13 +163,7 @@ index_condition(SupportRequestIndexCondition *request)
 	if (!OidIsValid(opno))
 		return NIL;
 
-	/* beside box3d_dwithin, wherever the extension is installed */
-	reach_name = list_make2(makeString(
-								get_namespace_name(get_func_namespace(request->funcid))),
-							makeString("box3d_reach"));
-	reach_args[0] = argtypes[DWITHIN_B];
-	reach_args[1] = FLOAT8OID;
-	reach_function = LookupFuncName(reach_name, lengthof(reach_args), reach_args, true);
+	reach_function = find_reach(request->funcid, argtypes[DWITHIN_B]);
 	if (!OidIsValid(reach_function))
 		return NIL;
 
