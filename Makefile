@@ -18,7 +18,7 @@ help: ; @cat tools/help.txt
 # needs only a Debian machine with make: what is missing gets installed
 demo:
 	@tools/setup.sh demo
-	@tools/server.sh -k build/demo -- demo/demo.sh
+	@tools/server.sh -k "$${BVH_BUILD:-build}/demo" -- demo/demo.sh
 test:
 	@tools/setup.sh test
 	@test/run

@@ -64,8 +64,8 @@ clean_up() {
     as_owner "$bindir/pg_ctl" -D "$work/data" -m immediate -w stop >/dev/null 2>&1 || true
   fi
   if [ -n "$keep" ] && [ -d "$out" ]; then
-    mkdir -p "$keep"
-    cp -r "$out/." "$keep/"
+    # a checkout may be read-only; the temporary folder must go all the same
+    mkdir -p "$keep" && cp -r "$out/." "$keep/" || true
   fi
   rm -rf "$work"
 }
