@@ -65,7 +65,8 @@ clean_up() {
   fi
   if [ -n "$keep" ] && [ -d "$out" ]; then
     # a checkout may be read-only; the temporary folder must go all the same
-    mkdir -p "$keep" && cp -r "$out/." "$keep/" || true
+    mkdir -p "$keep" || true
+    cp -r "$out/." "$keep/" || true
   fi
   rm -rf "$work"
 }

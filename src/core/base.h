@@ -32,7 +32,7 @@
 #endif
 
 /* exact sums of squares need 128 bits */
-#ifndef __SIZEOF_INT128__
+#if defined(__GNUC__) && !defined(__SIZEOF_INT128__)
 #error "bvhindex needs a 64-bit machine"
 #endif
 

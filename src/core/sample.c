@@ -43,22 +43,21 @@
 /* sample boxes that have to reach the query */
 #define ENOUGH 8
 
-/* a double as the next float below or above, after scaling */
-static float
-scale_down(const BoxSample *sample, int d, double x)
+static double
+to_scale(const BoxSample *sample, int d, double x)
 {
-	double scaled = ldexp(x - sample->origin[d], -sample->scale);
-	float f = (float) scaled;
-
-	return (double) f > scaled ? nextafterf(f, -INFINITY) : f;
+	return ldexp(x - sample->origin[d], -sample->scale);
 }
 
+/* a bound as a float: lower bounds of boxes go down, upper ones up */
 static float
-scale_up(const BoxSample *sample, int d, double x)
+round_lane(const BoxSample *sample, int lane, double x)
 {
-	double scaled = ldexp(x - sample->origin[d], -sample->scale);
+	double scaled = to_scale(sample, lane % 3, x);
 	float f = (float) scaled;
 
+	if (lane < 3)
+		return (double) f > scaled ? nextafterf(f, -INFINITY) : f;
 	return (double) f < scaled ? nextafterf(f, INFINITY) : f;
 }
 
@@ -147,7 +146,7 @@ find_dimension(const BoxSample *sample, double *scratch)
 	for (int probe = 0; probe < DIMENSION_PROBES; probe++)
 	{
 		int which = (int) ((int64_t) probe * sample->nboxes / DIMENSION_PROBES);
-		float nearest[DIMENSION_FAR];
+		float nearest[DIMENSION_FAR] = {0};
 		float center[3];
 		int n = 0;
 
@@ -211,8 +210,8 @@ sample_encode(const Box3 *const *boxes, int nboxes, double *scratch, float *out)
 
 		for (int d = 0; d < 3; d++)
 		{
-			float lo = scale_down(&sample, d, boxes[i]->lo[d]);
-			float hi = scale_up(&sample, d, boxes[i]->hi[d]);
+			float lo = round_lane(&sample, d, boxes[i]->lo[d]);
+			float hi = round_lane(&sample, d + 3, boxes[i]->hi[d]);
 
 			block->lane[d][i % BVH_BLOCK] = lo;
 			block->lane[d + 3][i % BVH_BLOCK] = hi;
@@ -272,8 +271,8 @@ sample_open(const float *numbers, int length, BoxSample *sample)
 		sample->origin[d] = ldexp(numbers[3 + d], exponent_of(numbers[6 + d]));
 	/* written so that NaN counts as 0 */
 	for (int d = 0; d < 3; d++)
-		sample->mean_side[d] =
-			numbers[9 + d] > 0.0f ? fminf(numbers[9 + d], FLT_MAX) : 0.0f;
+		sample->mean_side[d] = numbers[9 + d] > 0.0f ? fminf(numbers[9 + d], FLT_MAX)
+													 : 0.0f;
 	memcpy(sample->first_center, &numbers[12], sizeof(sample->first_center));
 	memcpy(sample->last_center, &numbers[15], sizeof(sample->last_center));
 	sample->dimension = numbers[18] >= 0.5f && numbers[18] <= 3.0f ? numbers[18] : 2.0f;
@@ -409,15 +408,57 @@ find_nearest(const BoxSample *sample, const BlockProbe *probe, int left_out,
 	}
 }
 
+/* is the range of the operator without its ends? */
+static bool
+is_open_range(BvhOp op)
+{
+	switch (op)
+	{
+		case BVH_LEFT:
+		case BVH_RIGHT:
+		case BVH_BELOW:
+		case BVH_ABOVE:
+		case BVH_FRONT:
+		case BVH_BACK:
+		case BVH_OVERLAPS_STRICTLY:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/*
+ * float_limit --- an end of a range as a float
+ *
+ * Rounded like the bounds of boxes on that lane, so that what is equal stays
+ * equal.  Of an open end, given as the next double inside, the next float
+ * inside: grids and stacked things touch each other all over.
+ */
+static float
+float_limit(const BoxSample *sample, int lane, double x, bool is_open, double inside)
+{
+	if (!is_open || isinf(x))
+		return round_lane(sample, lane, x);
+	return nextafterf(round_lane(sample, lane, nextafter(x, -inside)), (float) inside);
+}
+
 /* the range in float, and on each axis what the query takes of it */
 static void
-make_probe(const BoxSample *sample, const BoxRange *range, BlockProbe *probe,
-		   float width[3])
+make_probe(const BoxSample *sample, const BoxRange *range, bool is_open,
+		   BlockProbe *probe, float width[3])
 {
 	for (int lane = 0; lane < 6; lane++)
 	{
-		probe->lower[lane] = scale_down(sample, lane % 3, range->lower[lane]);
-		probe->upper[lane] = scale_up(sample, lane % 3, range->upper[lane]);
+		probe->lower[lane] = float_limit(sample,
+										 lane,
+										 range->lower[lane],
+										 is_open,
+										 INFINITY);
+		probe->upper[lane] = float_limit(sample,
+										 lane,
+										 range->upper[lane],
+										 is_open,
+										 -INFINITY);
 	}
 	for (int d = 0; d < 3; d++)
 	{
@@ -460,7 +501,7 @@ sample_selectivity(const BoxSample *sample, BvhOp op, bool reversed, const Box3 
 
 	if (!box3_range(op, reversed, query, &range))
 		return 1.0;
-	make_probe(sample, &range, &probe, width);
+	make_probe(sample, &range, is_open_range(op), &probe, width);
 	find_nearest(sample, &probe, left_out, &nearest);
 	if (nearest.nboxes == 0)
 		return 1.0;
@@ -553,7 +594,7 @@ sample_dwithin(const BoxSample *sample, const Box3 *query, double radius, int le
 		return 0.0;
 	box3_reach(query, radius, &reach);
 	box3_range(BVH_OVERLAPS, false, &reach, &range);
-	make_probe(sample, &range, &probe, width);
+	make_probe(sample, &range, false, &probe, width);
 	for (int block = 0; block < sample_nblocks(sample->nboxes); block += sample->stride)
 	{
 		float excess[BVH_BLOCK];

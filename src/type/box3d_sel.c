@@ -88,6 +88,16 @@ operator_strategy(Oid opno, Oid access_method)
 	return strategy;
 }
 
+/* part of the rows that have a box, as far as the user may know */
+static double
+part_not_null(VariableStatData *column, Oid function)
+{
+	if (!HeapTupleIsValid(column->statsTuple) ||
+		!statistic_proc_security_check(column, function))
+		return 1.0;
+	return 1.0 - ((Form_pg_statistic) GETSTRUCT(column->statsTuple))->stanullfrac;
+}
+
 /*
  * open_sample --- the sample of a column, if there is one that the user of
  * the function may learn from
@@ -329,6 +339,8 @@ box3d_restriction(PlannerInfo *root, const BoxClause *clause, List *args, int va
 												  other);
 		selectivity *= sample.not_null;
 	}
+	else
+		selectivity *= part_not_null(&column, clause->function);
 	ReleaseVariableStats(column);
 	CLAMP_PROBABILITY(selectivity);
 	return selectivity;
