@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "commands/vacuum.h"
+#include "common/pg_prng.h"
 #include "miscadmin.h"
 
 #include "core/sample.h"
@@ -60,12 +61,19 @@ compute_stats(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int samplerow
 			boxes[nboxes++] = DatumGetBox3P(value);
 	}
 
-	/* the rows are themselves a random sample: any even choice of them is one */
+	/*
+	 * Of the rows, which are themselves a random sample in the order of the
+	 * table, a random choice (Knuth's algorithm S): every second or third would take
+	 * the same of each layer where tables were filled layer by layer.
+	 */
 	limit = Min(limit, BVH_SAMPLE_LIMIT);
 	if (nboxes > limit)
 	{
-		for (int i = 0; i < limit; i++)
-			boxes[i] = boxes[(int64) i * nboxes / limit];
+		int nchosen = 0;
+
+		for (int i = 0; nchosen < limit; i++)
+			if (pg_prng_double(&pg_global_prng_state) * (nboxes - i) < limit - nchosen)
+				boxes[nchosen++] = boxes[i];
 		nboxes = limit;
 	}
 
@@ -74,7 +82,6 @@ compute_stats(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int samplerow
 	{
 		int length = sample_length(nboxes);
 		float4 *numbers = MemoryContextAlloc(stats->anl_context, sizeof(float4) * length);
-
 		double *scratch = palloc(sizeof(double) * Max(nboxes, 64));
 
 		sample_encode(boxes, nboxes, scratch, numbers);
