@@ -62,20 +62,20 @@ compute_stats(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int samplerow
 	}
 
 	/*
-	 * Of the rows, which are themselves a random sample in the order of the
-	 * table, a random choice (Knuth's algorithm S): every second or third would take
-	 * the same of each layer where tables were filled layer by layer.
+	 * The rows are a random sample, but in the order of the table, and tables
+	 * are often filled layer by layer.  Shuffled, any part of them is a random
+	 * sample, too: the first ones, and every n-th.
 	 */
-	limit = Min(limit, BVH_SAMPLE_LIMIT);
-	if (nboxes > limit)
+	limit = Min(Min(limit, BVH_SAMPLE_LIMIT), nboxes);
+	for (int i = 0; i < limit; i++)
 	{
-		int nchosen = 0;
+		int other = pg_prng_uint64_range(&pg_global_prng_state, i, nboxes - 1);
+		const Box3 *box = boxes[other];
 
-		for (int i = 0; nchosen < limit; i++)
-			if (pg_prng_double(&pg_global_prng_state) * (nboxes - i) < limit - nchosen)
-				boxes[nchosen++] = boxes[i];
-		nboxes = limit;
+		boxes[other] = boxes[i];
+		boxes[i] = box;
 	}
+	nboxes = limit;
 
 	slot = find_free_slot(stats);
 	if (nboxes > 0 && slot >= 0)
