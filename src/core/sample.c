@@ -479,16 +479,24 @@ make_probe(const BoxSample *sample, const BoxRange *range, bool is_open,
 	}
 }
 
+static inline void
+set_counted(double *counted, double value)
+{
+	if (counted != NULL)
+		*counted = value;
+}
+
 /*
  * sample_selectivity --- part of the boxes b with "b op query", or
  * "query op b" if reversed; in [0, 1]
  *
  * left_out is a box of the sample not to count, or -1: the query itself, when
- * it was taken from there.
+ * it was taken from there.  counted, if it is not NULL, gets the part of the sample that
+ * matches, which is coarse, but right on average over many queries.
  */
 double
 sample_selectivity(const BoxSample *sample, BvhOp op, bool reversed, const Box3 *query,
-				   int left_out)
+				   int left_out, double *counted)
 {
 	Nearest nearest;
 	BoxRange range;
@@ -499,19 +507,22 @@ sample_selectivity(const BoxSample *sample, BvhOp op, bool reversed, const Box3 
 	double by_spread;
 	double by_count;
 
+	set_counted(counted, 1.0);
 	if (!box3_range(op, reversed, query, &range))
 		return 1.0;
 	make_probe(sample, &range, is_open_range(op), &probe, width);
 	find_nearest(sample, &probe, left_out, &nearest);
 	if (nearest.nboxes == 0)
 		return 1.0;
+	by_count = (double) nearest.ninside / nearest.nboxes;
+	set_counted(counted, by_count);
 	if (nearest.ninside >= ENOUGH || nearest.n < ENOUGH)
-		return (double) nearest.ninside / nearest.nboxes;
+		return by_count;
 
 	/* the farthest just touches the range with its spread, and adds nothing */
 	factor = nearest.excess[ENOUGH - 1];
 	if (!isfinite(factor))
-		return (double) nearest.ninside / nearest.nboxes;
+		return by_count;
 	for (int i = 0; i < nearest.n; i++)
 	{
 		const BoxBlock *block = &sample->blocks[nearest.which[i] / BVH_BLOCK];
@@ -574,10 +585,11 @@ part_of_reach(const BoxSample *sample, const Box3 *query, double radius)
 
 /*
  * sample_dwithin --- part of the boxes within a distance of the query; in
- * [0, 1].  left_out as for sample_selectivity().
+ * [0, 1].  left_out and counted as for sample_selectivity().
  */
 double
-sample_dwithin(const BoxSample *sample, const Box3 *query, double radius, int left_out)
+sample_dwithin(const BoxSample *sample, const Box3 *query, double radius, int left_out,
+			   double *counted)
 {
 	double nearest[ENOUGH]; /* distances, ascending */
 	int nnearest = 0;
@@ -587,9 +599,11 @@ sample_dwithin(const BoxSample *sample, const Box3 *query, double radius, int le
 	BoxRange range;
 	BlockProbe probe;
 	float width[3];
+	double by_count;
 	Box3 reach;
 
 	/* false for NaN, too */
+	set_counted(counted, 0.0);
 	if (!(radius >= 0.0))
 		return 0.0;
 	box3_reach(query, radius, &reach);
@@ -623,10 +637,10 @@ sample_dwithin(const BoxSample *sample, const Box3 *query, double radius, int le
 				}
 		}
 	}
-	if (nboxes == 0)
-		return 1.0;
+	by_count = nboxes > 0 ? (double) within / nboxes : 1.0;
+	set_counted(counted, by_count);
 	if (within >= ENOUGH || nboxes < ENOUGH)
-		return (double) within / nboxes;
+		return by_count;
 
 	/*
 	 * The corners of the reach may hold much of the data, and the ball nothing:
@@ -641,6 +655,6 @@ sample_dwithin(const BoxSample *sample, const Box3 *query, double radius, int le
 		return fmin((double) ENOUGH / nboxes * pow(part, sample->dimension),
 					(double) noverlapping / nboxes);
 	}
-	return sample_selectivity(sample, BVH_OVERLAPS, false, &reach, left_out) *
+	return sample_selectivity(sample, BVH_OVERLAPS, false, &reach, left_out, NULL) *
 		   part_of_reach(sample, query, radius);
 }

@@ -56,8 +56,8 @@ extern void sample_encode(const Box3 *const *boxes, int nboxes, double *scratch,
 extern bool sample_open(const float *numbers, int length, BoxSample *sample);
 extern void sample_box(const BoxSample *sample, int i, Box3 *box);
 extern double sample_selectivity(const BoxSample *sample, BvhOp op, bool reversed,
-								 const Box3 *query, int left_out);
+								 const Box3 *query, int left_out, double *counted);
 extern double sample_dwithin(const BoxSample *sample, const Box3 *query, double radius,
-							 int left_out);
+							 int left_out, double *counted);
 
 #endif /* BVH_SAMPLE_H */

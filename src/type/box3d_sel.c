@@ -40,7 +40,10 @@ BVH_FUNCTION(box3d_joinsel);
 #define JOIN_PROBES 100
 
 /* and blocks of the other that they probe */
-#define MEAN_BLOCKS 128
+#define MEAN_BLOCKS 640
+
+/* matches between probes and sample that are enough to be counted */
+#define ENOUGH_HITS 16
 
 /* means that are remembered; planning a join asks for each several times */
 #define MAX_MEANS 32
@@ -119,18 +122,23 @@ open_sample(VariableStatData *column, Oid function, ColumnSample *sample)
 /* part of the sampled boxes that match one box; left_out as in core/sample.h */
 static double
 match(const ColumnSample *sample, const BoxClause *clause, bool reversed,
-	  const Box3 *query, int left_out)
+	  const Box3 *query, int left_out, double *counted)
 {
 	Box3 grown;
 
 	if (clause->op == BVH_DISTANCE)
-		return sample_dwithin(sample->boxes, query, clause->radius, left_out);
+		return sample_dwithin(sample->boxes, query, clause->radius, left_out, counted);
 	if (clause->radius > 0.0)
 	{
 		box3_reach(query, clause->radius, &grown);
 		query = &grown;
 	}
-	return sample_selectivity(sample->boxes, clause->op, reversed, query, left_out);
+	return sample_selectivity(sample->boxes,
+							  clause->op,
+							  reversed,
+							  query,
+							  left_out,
+							  counted);
 }
 
 /* do two boxes with the same bounds match? */
@@ -159,6 +167,8 @@ compute_mean(const ColumnSample *sample, const ColumnSample *probes,
 	BoxSample some = *sample->boxes;
 	ColumnSample view = {&some, sample->not_null};
 	double sum = 0.0;
+	double hits = 0.0; /* parts of the sample that match, added up */
+	double selves = 0.0;
 
 	/* a mean needs fewer boxes than one query does */
 	some.stride = Max(sample_nblocks(some.nboxes) / MEAN_BLOCKS, 1);
@@ -166,12 +176,14 @@ compute_mean(const ColumnSample *sample, const ColumnSample *probes,
 	{
 		int which = (int) ((int64) i * probes->boxes->nboxes / nprobes);
 		double part;
+		double counted;
 		double self;
 		Box3 box;
 
 		CHECK_FOR_INTERRUPTS();
 		sample_box(probes->boxes, which, &box);
-		part = match(&view, clause, reversed, &box, is_self ? which : -1);
+		part = match(&view, clause, reversed, &box, is_self ? which : -1, &counted);
+		hits += counted;
 		self = 0.0;
 		if (is_self && table_rows > 0.0 && matches_itself(clause, &box))
 			self = 1.0 / table_rows;
@@ -179,8 +191,12 @@ compute_mean(const ColumnSample *sample, const ColumnSample *probes,
 			sum += 1.0 - (1.0 - Min(self * nrows, 1.0)) * exp(-part * nrows);
 		else
 			sum += Min(part + self, 1.0);
+		selves += self;
 	}
-	return sum / nprobes;
+	/* what is coarse for one query is right for all of them, if it is enough */
+	if (nrows == 0.0 && hits * some.nboxes / some.stride >= ENOUGH_HITS)
+		sum = hits + selves;
+	return Min(sum / nprobes, 1.0);
 }
 
 /* compute_mean() with memory */
@@ -309,6 +325,7 @@ box3d_restriction(PlannerInfo *root, const BoxClause *clause, List *args, int va
 	ColumnSample sample;
 	Node *other;
 	bool column_is_left;
+	double counted;
 
 	/* 0: an operator of somebody else's, which is in no GiST operator family */
 	if (clause->op == 0 ||
@@ -329,7 +346,8 @@ box3d_restriction(PlannerInfo *root, const BoxClause *clause, List *args, int va
 								clause,
 								!column_is_left,
 								DatumGetBox3P(((Const *) other)->constvalue),
-								-1);
+								-1,
+								&counted);
 		else
 			selectivity = restriction_by_variable(root,
 												  &sample,

@@ -43,13 +43,18 @@ static BoxSample
 sample_of(const Box3 *boxes, int n, int step)
 {
 	static const Box3 *chosen[SAMPLED];
-	static double scratch[SAMPLED];
+	double *scratch;
 	BoxSample sample;
 	int nchosen = 0;
 
 	for (int i = 0; i < n; i += step)
 		chosen[nchosen++] = &boxes[i];
+	/* no more than is asked for, so that a sanitizer sees it */
+	scratch = malloc(sizeof(double) * (nchosen < 64 ? 64 : nchosen));
+	if (scratch == NULL)
+		abort();
 	sample_encode(chosen, nchosen, scratch, numbers);
+	free(scratch);
 	if (!sample_open(numbers, sample_length(nchosen), &sample))
 		abort();
 	return sample;
@@ -214,6 +219,34 @@ refuses_malformed(Rng *rng)
 	OK(!sample_open(numbers, length, &sample), "nor in none");
 }
 
+/* points of so many dimensions, in a world of 100 an axis */
+static float
+dimension_of_points(Rng *rng, int ndimensions)
+{
+	for (int i = 0; i < SAMPLED; i++)
+	{
+		population[i] = make_point(7, 7, 7);
+		for (int d = 0; d < ndimensions; d++)
+			population[i].lo[d] = population[i].hi[d] = rng_percent(rng);
+	}
+	return sample_of(population, SAMPLED, 1).dimension;
+}
+
+static void
+finds_dimension(Rng *rng)
+{
+	for (int n = 1; n <= 3; n++)
+	{
+		float dimension = dimension_of_points(rng, n);
+
+		OK(fabsf(dimension - (float) n) < 0.6f,
+		   "points of %d dimensions seem to have %.2f",
+		   n,
+		   dimension);
+	}
+	OK(dimension_of_points(rng, 0) == 2.0f, "equal points say nothing");
+}
+
 /* ---------------------------------------------------------------- any input */
 
 static bool
@@ -229,16 +262,18 @@ estimates_are_parts(const BoxSample *sample, const Box3 *query, double radius,
 					int left_out)
 {
 	for (int i = 0; i < LENGTH_OF(operators); i++)
-		if (!is_part(sample_selectivity(sample, operators[i], false, query, left_out)) ||
-			!is_part(sample_selectivity(sample, operators[i], true, query, left_out)))
+		if (!is_part(
+				sample_selectivity(sample, operators[i], false, query, left_out, NULL)) ||
+			!is_part(
+				sample_selectivity(sample, operators[i], true, query, left_out, NULL)))
 			return false;
-	return is_part(sample_dwithin(sample, query, radius, left_out));
+	return is_part(sample_dwithin(sample, query, radius, left_out, NULL));
 }
 
 static void
 wild_boxes(Rng *rng)
 {
-	for (int i = 0; i < 6000; i++)
+	for (int i = 0; i < 3000; i++)
 	{
 		int n = rng_int(rng, 1, 40);
 		int kind = rng_below(rng, 4);
@@ -318,31 +353,31 @@ small_samples(void)
 
 	population[0] = unit;
 	sample = sample_of(population, 1, 1);
-	OK(sample_selectivity(&sample, BVH_OVERLAPS, false, &unit, -1) == 1.0,
+	OK(sample_selectivity(&sample, BVH_OVERLAPS, false, &unit, -1, NULL) == 1.0,
 	   "one box that matches is all");
-	OK(sample_selectivity(&sample, BVH_OVERLAPS, false, &aside, -1) == 0.0,
+	OK(sample_selectivity(&sample, BVH_OVERLAPS, false, &aside, -1, NULL) == 0.0,
 	   "one that does not is none");
-	OK(is_part(sample_selectivity(&sample, BVH_OVERLAPS, false, &unit, 0)),
+	OK(is_part(sample_selectivity(&sample, BVH_OVERLAPS, false, &unit, 0, NULL)),
 	   "without it nothing is known");
-	OK(sample_dwithin(&sample, &aside, 10.0, -1) == 1.0 &&
-		   sample_dwithin(&sample, &aside, 1.0, -1) == 0.0,
+	OK(sample_dwithin(&sample, &aside, 10.0, -1, NULL) == 1.0 &&
+		   sample_dwithin(&sample, &aside, 1.0, -1, NULL) == 0.0,
 	   "one box is within the distance or is not");
-	OK(sample_dwithin(&sample, &unit, -1.0, -1) == 0.0 &&
-		   sample_dwithin(&sample, &unit, NAN, -1) == 0.0,
+	OK(sample_dwithin(&sample, &unit, -1.0, -1, NULL) == 0.0 &&
+		   sample_dwithin(&sample, &unit, NAN, -1, NULL) == 0.0,
 	   "nothing is within a negative distance, or NaN");
-	OK(sample_dwithin(&sample, &aside, INFINITY, -1) == 1.0,
+	OK(sample_dwithin(&sample, &aside, INFINITY, -1, NULL) == 1.0,
 	   "everything is within infinity");
-	OK(sample_selectivity(&sample, BVH_DISTANCE, false, &unit, -1) == 1.0,
+	OK(sample_selectivity(&sample, BVH_DISTANCE, false, &unit, -1, NULL) == 1.0,
 	   "what does not filter keeps all");
 
 	for (int i = 0; i < 1000; i++)
 		population[i] = unit;
 	sample = sample_of(population, 1000, 1);
-	OK(sample_selectivity(&sample, BVH_EQUAL, false, &unit, -1) == 1.0 &&
-		   sample_selectivity(&sample, BVH_OVERLAPS, false, &unit, -1) == 1.0,
+	OK(sample_selectivity(&sample, BVH_EQUAL, false, &unit, -1, NULL) == 1.0 &&
+		   sample_selectivity(&sample, BVH_OVERLAPS, false, &unit, -1, NULL) == 1.0,
 	   "equal boxes match all");
-	OK(sample_selectivity(&sample, BVH_EQUAL, false, &aside, -1) < 0.01 &&
-		   sample_selectivity(&sample, BVH_OVERLAPS, false, &aside, -1) < 0.01,
+	OK(sample_selectivity(&sample, BVH_EQUAL, false, &aside, -1, NULL) < 0.01 &&
+		   sample_selectivity(&sample, BVH_OVERLAPS, false, &aside, -1, NULL) < 0.01,
 	   "or next to none");
 }
 
@@ -386,7 +421,8 @@ counts_plenty(Rng *rng)
 					continue;
 				ncounted++;
 				want = (double) nmatching / (left_out >= 0 ? n - 1 : n);
-				if (sample_selectivity(&sample, op, reversed, &query, left_out) != want)
+				if (sample_selectivity(&sample, op, reversed, &query, left_out, NULL) !=
+					want)
 				{
 					FAIL("what matches often is counted");
 					NOTE("operator %d of %d boxes, without %d", op, n, left_out);
@@ -398,12 +434,43 @@ counts_plenty(Rng *rng)
 	OK(ncounted > 4000, "what matches often is counted");
 }
 
+/* of every third block only: the same as a sample of those */
+static void
+strides(Rng *rng)
+{
+	static Box3 looked_at[SAMPLED];
+	BoxSample sample;
+	Box3 query = make_box(0.25, 0.25, 0.25, 30000.25, 30000.25, 30000.25);
+	int n = 0;
+	int nmatching;
+	int nwithin;
+
+	for (int i = 0; i < 1000; i++)
+	{
+		population[i] = rng_box(rng, whole);
+		if (i / BVH_BLOCK % 3 == 0)
+			looked_at[n++] = population[i];
+	}
+	sample = sample_of(population, 1000, 1);
+	sample.stride = 3;
+	nmatching = count(looked_at, n, BVH_OVERLAPS, false, &query);
+	nwithin = count_within(looked_at, n, &query, 1000.0);
+	OK(sample_selectivity(&sample, BVH_OVERLAPS, false, &query, -1, NULL) ==
+		   (double) nmatching / n,
+	   "a stride looks at some blocks only");
+	OK(sample_selectivity(&sample, BVH_OVERLAPS, false, &query, BVH_BLOCK, NULL) ==
+		   (double) nmatching / n,
+	   "a box left out elsewhere does not count");
+	OK(sample_dwithin(&sample, &query, 1000.0, -1, NULL) == (double) nwithin / n,
+	   "nor do others for the distance");
+}
+
 static void
 counts_plenty_within(Rng *rng)
 {
 	int ncounted = 0;
 
-	for (int i = 0; i < 2000; i++)
+	for (int i = 0; i < 1000; i++)
 	{
 		const int n = rng_int(rng, 50, 300);
 		BoxSample sample;
@@ -418,7 +485,7 @@ counts_plenty_within(Rng *rng)
 		if (nwithin < 8)
 			continue;
 		ncounted++;
-		if (sample_dwithin(&sample, &query, radius, -1) != (double) nwithin / n)
+		if (sample_dwithin(&sample, &query, radius, -1, NULL) != (double) nwithin / n)
 		{
 			FAIL("what is often within the distance is counted");
 			NOTE("radius %g, %d boxes", radius, n);
@@ -426,7 +493,7 @@ counts_plenty_within(Rng *rng)
 			return;
 		}
 	}
-	OK(ncounted > 500, "what is often within the distance is counted");
+	OK(ncounted > 250, "what is often within the distance is counted");
 }
 
 /* ---------------------------------------------------------------- all alike */
@@ -434,7 +501,7 @@ counts_plenty_within(Rng *rng)
 static void
 equal_at_every_kernel(Rng *rng)
 {
-	for (int i = 0; i < 3000; i++)
+	for (int i = 0; i < 1000; i++)
 	{
 		BoxSample sample;
 		Box3 query = rng_world_box(rng, 30.0);
@@ -448,8 +515,8 @@ equal_at_every_kernel(Rng *rng)
 			population[k] = i % 8 ? rng_world_box(rng, 5.0) : rng_any_box(rng);
 		sample = sample_of(population, n, 1);
 		bvh_kernels_use(&bvh_kernels_scalar);
-		want = sample_selectivity(&sample, op, i % 2, &query, -1);
-		want_within = sample_dwithin(&sample, &query, radius, -1);
+		want = sample_selectivity(&sample, op, i % 2, &query, -1, NULL);
+		want_within = sample_dwithin(&sample, &query, radius, -1, NULL);
 		for (size_t k = 0; k < bvh_kernels_count(); k++)
 		{
 			const BvhKernels *kernels = bvh_kernels_nth(k);
@@ -457,8 +524,8 @@ equal_at_every_kernel(Rng *rng)
 			if (kernels == NULL)
 				continue;
 			bvh_kernels_use(kernels);
-			if (sample_selectivity(&sample, op, i % 2, &query, -1) != want ||
-				sample_dwithin(&sample, &query, radius, -1) != want_within)
+			if (sample_selectivity(&sample, op, i % 2, &query, -1, NULL) != want ||
+				sample_dwithin(&sample, &query, radius, -1, NULL) != want_within)
 			{
 				FAIL("estimates do not depend on the kernels");
 				NOTE("operator %d, %s", op, kernels->name);
@@ -493,11 +560,14 @@ scale_free(Rng *rng)
 			scaled[j] = scale_box(&population[j], k);
 		}
 		sample = sample_of(population, LENGTH_OF(scaled), 1);
-		selectivity = sample_selectivity(&sample, op, i % 2, &query, -1);
-		within = sample_dwithin(&sample, &query, radius, -1);
+		selectivity = sample_selectivity(&sample, op, i % 2, &query, -1, NULL);
+		within = sample_dwithin(&sample, &query, radius, -1, NULL);
 		sample = sample_of(scaled, LENGTH_OF(scaled), 1);
-		if (sample_selectivity(&sample, op, i % 2, &scaled_query, -1) != selectivity ||
-			sample_dwithin(&sample, &scaled_query, ldexp(radius, k), -1) != within)
+		if (sample_selectivity(&sample, op, i % 2, &scaled_query, -1, NULL) !=
+				selectivity ||
+			/* lengths are rounded in another way far from 1 */
+			fabs(sample_dwithin(&sample, &scaled_query, ldexp(radius, k), -1, NULL) -
+				 within) > 1e-12)
 		{
 			FAIL("estimates are the same at another scale");
 			NOTE("operator %d, 2^%d", op, k);
@@ -561,7 +631,7 @@ median_off(Rng *rng, const BoxSample *sample, BvhOp op, double part)
 		int truth = count(population, POPULATION, op, false, &query);
 
 		if (truth > 0)
-			off[i++] = factor_off(sample_selectivity(sample, op, false, &query, -1),
+			off[i++] = factor_off(sample_selectivity(sample, op, false, &query, -1, NULL),
 								  (double) truth / POPULATION);
 	}
 	qsort(off, QUERIES, sizeof(double), compare_doubles);
@@ -580,7 +650,7 @@ median_off_within(Rng *rng, const BoxSample *sample, double part)
 		int truth = count_within(population, POPULATION, &query, radius);
 
 		if (truth > 0)
-			off[i++] = factor_off(sample_dwithin(sample, &query, radius, -1),
+			off[i++] = factor_off(sample_dwithin(sample, &query, radius, -1, NULL),
 								  (double) truth / POPULATION);
 	}
 	qsort(off, QUERIES, sizeof(double), compare_doubles);
@@ -610,7 +680,28 @@ close_to_the_truth(Rng *rng)
 	OK(off < 1.5, "the distance for 0.1%% is off by %.2f", off);
 	/* too few to count: the corners of the box around the reach must not count */
 	off = median_off_within(rng, &sample, 0.0003);
-	OK(off < 1.8, "the distance for 0.03%% is off by %.2f", off);
+	OK(off < 1.45, "the distance for 0.03%% is off by %.2f", off);
+}
+
+/* the box around the reach is full, the ball in it empty */
+static void
+knows_empty_balls(Rng *rng)
+{
+	const Box3 center = make_point(50, 50, 50);
+	BoxSample sample;
+	double part;
+
+	for (int i = 0; i < SAMPLED; i++)
+	{
+		double p[3];
+
+		for (int d = 0; d < 3; d++)
+			p[d] = 50 + (rng_below(rng, 2) ? -9.5 : 9.5) + rng_unit(rng) / 4;
+		population[i] = make_point(p[0], p[1], p[2]);
+	}
+	sample = sample_of(population, SAMPLED, 1);
+	part = sample_dwithin(&sample, &center, 10.0, -1, NULL);
+	OK(part < 0.02, "nothing within the distance, all in the corners: %.4f", part);
 }
 
 int
@@ -621,14 +712,17 @@ main(void)
 	round_trip(&rng);
 	rounds_outward(&rng);
 	far_from_zero(&rng);
+	finds_dimension(&rng);
 	refuses_malformed(&rng);
 	wild_boxes(&rng);
 	any_bits(&rng);
 	small_samples();
 	counts_plenty(&rng);
 	counts_plenty_within(&rng);
+	strides(&rng);
 	equal_at_every_kernel(&rng);
 	scale_free(&rng);
 	close_to_the_truth(&rng);
+	knows_empty_balls(&rng);
 	return tap_done();
 }
