@@ -1,5 +1,9 @@
 -- The type box3d: what goes in comes out, equality and order agree everywhere,
 -- functions give what they say, and the catalog says what is true.
+--
+-- README: "NaN is refused everywhere.  There is no empty box: what would be one is
+-- NULL."  "Text comes out [...] with the shortest digits that read back to the same
+-- number."  "There are [...] no implicit casts."
 \set ON_ERROR_STOP 1
 BEGIN;
 \i test/pgtap/include/agree.sql

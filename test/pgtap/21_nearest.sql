@@ -1,5 +1,9 @@
 -- ORDER BY b <-> query through the index gives the same distances, bit for bit,
 -- in the same order as a sort; box3d_dwithin() keeps what <-> says.
+--
+-- README: "nearest neighbours come in exact order."  "Distances, areas and volumes
+-- neither overflow nor underflow on the way."  "box3d_dwithin(a, b, r): is a <-> b at
+-- most r?"
 \set ON_ERROR_STOP 1
 BEGIN;
 \i test/pgtap/include/agree.sql

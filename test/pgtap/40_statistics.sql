@@ -1,5 +1,8 @@
 -- How many rows the planner expects, against how many there are.
 --
+-- README: "ANALYZE keeps a sample of the boxes, and every box operator, in a condition
+-- or a join, is estimated by it."
+--
 -- ANALYZE takes other rows each time, so bounds are on medians and 90th
 -- percentiles of many queries, and wide enough that chance does not break them.
 \set ON_ERROR_STOP 1

@@ -1,5 +1,7 @@
 # A streaming standby answers as its primary: replay needs no code of this
 # extension, and the library is loaded nowhere in advance.
+#
+# README: "No library has to be preloaded."
 
 use strict;
 use warnings;

@@ -1,6 +1,9 @@
 # Beside PostGIS, which has a type box3d too: either may come first, with this
 # extension in a schema of its own; whichever schema comes first in search_path,
 # boxes apart in z never overlap, and our operators use our index.
+#
+# README: "In one schema, the second of the two extensions fails."  "Operators are
+# found by the types of their operands in either order of the search_path."
 
 use strict;
 use warnings;

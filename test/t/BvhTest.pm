@@ -19,51 +19,76 @@ sub random_boxes
 			  FROM generate_series($first, $first + $n - 1) i) s};
 }
 
-my %settings = (
-	seq => 'SET enable_indexscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;',
-	index => 'SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_indexonlyscan = off;',
-	bitmap => 'SET enable_seqscan = off; SET enable_indexscan = off;',
-	only => 'SET enable_seqscan = off; SET enable_bitmapscan = off;');
+my %enabled = (
+	seq => ['seqscan'],
+	index => ['indexscan'],
+	only => [ 'indexscan', 'indexonlyscan' ],
+	bitmap => ['bitmapscan']);
 
-# answers(node, db, table, path): what 27 boxes, all operators of a few kinds, and
-# nearest-neighbour queries find in table(id, b), as text
+# script(table, path): psql's input that prints what 27 boxes, operators of a few
+# kinds and nearest-neighbour queries find in table(id, b)
+sub script
+{
+	my ($table, $path) = @_;
+	my $boxes = q{(SELECT box3d(x, y, z, x + 60, y + 60, z + 60) AS q
+		FROM generate_series(0, 900, 450) x, generate_series(0, 900, 450) y, generate_series(0, 900, 450) z) q};
+	# a forced plan has a huge cost, for which everything would be compiled
+	my $script = "SET jit = off;\n";
+
+	foreach my $setting (qw(seqscan indexscan indexonlyscan bitmapscan))
+	{
+		my $value = (grep { $_ eq $setting } @{ $enabled{$path} }) ? 'on' : 'off';
+		$script .= "SET enable_$setting = $value;\n";
+	}
+	foreach my $operator ('&&', '&&+', '<@', '<<', '/>>')
+	{
+		$script .= qq{SELECT '$operator', q, count(*), coalesce(sum(box3d_hash_extended(b, 0)), 0)
+			FROM $boxes, LATERAL (SELECT b FROM $table WHERE b $operator q OFFSET 0) t GROUP BY q ORDER BY q;\n};
+	}
+	$script .= "SELECT 'null', count(*) FROM $table WHERE b IS NULL;\n";
+	# a bitmap has no order
+	$script .= qq{SELECT 'nearest', q, ARRAY(SELECT float8send(b <-> q) FROM $table ORDER BY b <-> q LIMIT 20) FROM $boxes ORDER BY q;\n}
+	  if $path ne 'bitmap';
+	return $script;
+}
+
+# answers(node, db, table, path): that output
 sub answers
 {
 	my ($node, $db, $table, $path) = @_;
-	my $boxes = q{(SELECT box3d(x, y, z, x + 60, y + 60, z + 60) AS q
-		FROM generate_series(0, 900, 450) x, generate_series(0, 900, 450) y, generate_series(0, 900, 450) z) q};
-	my @queries = map {
-		qq{SELECT '$_', q, count(*), coalesce(sum(box3d_hash_extended(b, 0)), 0)
-		   FROM $boxes, LATERAL (SELECT b FROM $table WHERE b $_ q OFFSET 0) t GROUP BY q ORDER BY q;}
-	} ('&&', '&&+', '<@', '<<', '/>>');
-	push @queries,
-	  qq{SELECT q, ARRAY(SELECT float8send(b <-> q) FROM $table ORDER BY b <-> q LIMIT 20) FROM $boxes ORDER BY q;}
-	  unless $path eq 'bitmap';
-	push @queries, "SELECT count(*) FROM $table WHERE b IS NULL;";
 
-	# a forced plan has a huge cost, for which everything would be compiled
-	return $node->safe_psql($db, "SET jit = off; $settings{$path} @queries");
+	return $node->safe_psql($db, script($table, $path));
 }
 
-# is_agreed(node, db, table, index, name): all paths give the sequential answer;
-# one test
+# is_agreed(node, db, table, index, name): all paths give the sequential answer,
+# and do use the index; one test
 sub is_agreed
 {
 	my ($node, $db, $table, $index, $name) = @_;
-	my $want = answers($node, $db, $table, 'seq');
+	my @paths = ('seq', 'index', 'bitmap', 'only');
+	my $mark = '---';
+	my $input = '';
 	my @wrong;
 
-	foreach my $path ('index', 'bitmap', 'only')
+	foreach my $path (@paths)
 	{
-		my $plan = $node->safe_psql($db,
-			"$settings{$path} EXPLAIN (COSTS OFF) SELECT b FROM $table WHERE b && box3d(0, 0, 0, 60, 60, 60)");
-		push @wrong, "$path does not use $index: $plan" if $plan !~ /\b$index\b/;
+		$input .= script($table, $path);
+		$input .= "\\echo $mark\n";
+		$input .= "EXPLAIN (COSTS OFF) SELECT b FROM $table WHERE b && box3d(0, 0, 0, 60, 60, 60);\n";
+		$input .= "\\echo $mark\n";
+	}
+	my @output = split /^$mark\n?/m, $node->safe_psql($db, $input);
+	my ($want) = @output;
 
-		my $got = answers($node, $db, $table, $path);
-		# the order by distance is not asked of a bitmap
+	foreach my $path (@paths)
+	{
+		my ($got, $plan) = splice(@output, 0, 2);
 		my $expected = $want;
-		$expected =~ s/^\(.*\n//mg if $path eq 'bitmap';
-		push @wrong, "$path differs" if $got ne $expected;
+
+		next if $path eq 'seq';
+		$expected =~ s/^nearest.*\n//mg if $path eq 'bitmap';
+		push @wrong, "$path: other rows than the table" if $got ne $expected;
+		push @wrong, "$path: $index is not used: $plan" if $plan !~ /\b$index\b/;
 	}
 	is(join("\n", @wrong), '', $name);
 	return;
