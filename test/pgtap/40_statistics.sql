@@ -247,7 +247,7 @@ SELECT cmp_ok(q_error(estimate_of('SELECT FROM largest WHERE b && box3d(5000, 50
 SELECT cmp_ok(q_error(estimate_of('SELECT FROM target_1 WHERE b && box3d(0, 0, 0, 1000, 1000, 500)'), 10000), '<=', 1.6::float8, 'statistics target 1 tells half from all');
 SELECT cmp_ok(percentile_cont(0.5) WITHIN GROUP (ORDER BY q_error(estimate_of(format('SELECT FROM target_10000 WHERE b && %L', query)), truth)), '<=', 1.3::float8, 'statistics target 10000 is more exact')
   FROM probes WHERE set = 'uniform' AND target = 0.001;
-SELECT is(estimate_of('SELECT FROM target_0 WHERE b && box3d(0, 0, 0, 1000, 1000, 1000)'), 100::float8, 'no statistics: a constant');
+SELECT cmp_ok(q_error(estimate_of('SELECT FROM target_0 WHERE b && box3d(0, 0, 0, 1000, 1000, 1000)'), 100), '<=', 1.05::float8, 'no statistics: a constant');
 
 -- ---------------------------------------------------------------------------
 -- statistics are not shown to those who may not read the column
