@@ -10,7 +10,7 @@
  * proportion to the pages, so all pages are equally full, within one item.
  *
  * Where to cut is judged from a histogram of the centers on each axis, of at
- * most SAMPLE items; then the exact number of items is moved to the left.
+ * about SAMPLE items; then the exact number of items is moved to the left.
  *
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
@@ -19,8 +19,8 @@
 
 #include <float.h>
 
-#define MAX_BINS 256
-#define SAMPLE   8192
+#define MAX_BINS 128
+#define SAMPLE 2048
 
 /*
  * Either part gets at least an eighth of the pages, so a part at depth d has
@@ -62,7 +62,8 @@ typedef struct PackCut
 	size_t imbalance;
 	size_t nleft_pages;
 	int axis;
-	double boundary; /* about where the cut is: first guess of a pivot */
+	double band_first; /* keys between which the cut is expected */
+	double band_last;
 } PackCut;
 
 static const Box3 nothing = {{INFINITY, INFINITY, INFINITY},
@@ -209,7 +210,8 @@ try_axis(PackWork *work, int axis, int nbins, double first, double width, size_t
 		cut.imbalance = 2 * cut.nleft_pages > npages ? 2 * cut.nleft_pages - npages
 													 : npages - 2 * cut.nleft_pages;
 		cut.axis = axis;
-		cut.boundary = first + i * width;
+		cut.band_first = first + (i - 1) * width;
+		cut.band_last = first + (i + 1) * width;
 		if (cut.cost < best->cost ||
 			(cut.cost == best->cost && cut.imbalance < best->imbalance))
 			*best = cut;
@@ -223,7 +225,7 @@ choose_cut(PackWork *work, const PackItem *items, size_t n, size_t npages)
 	size_t step = n / SAMPLE + 1;
 	size_t nsample = (n + step - 1) / step;
 	int nbins = nsample / 4 < MAX_BINS ? (int) (nsample / 4) + 2 : MAX_BINS;
-	PackCut best = {INFINITY, 0, npages / 2, 0, 0.0};
+	PackCut best = {INFINITY, 0, npages / 2, 0, 0.0, 0.0};
 	double first[3] = {INFINITY, INFINITY, INFINITY};
 	double last[3] = {-INFINITY, -INFINITY, -INFINITY};
 	double scale[3];
@@ -274,29 +276,54 @@ swap_items(PackItem *a, PackItem *b)
 	*b = t;
 }
 
+/* move the items with keys below a limit to the front; returns how many */
+static int64_t
+move_below(PackItem *items, int64_t n, int axis, double limit)
+{
+	int64_t i = 0;
+	int64_t j = n - 1;
+
+	for (;;)
+	{
+		while (i <= j && center_key(&items[i].box, axis) < limit)
+			i++;
+		while (i <= j && !(center_key(&items[j].box, axis) < limit))
+			j--;
+		if (i > j)
+			return i;
+		swap_items(&items[i++], &items[j--]);
+	}
+}
+
 /*
  * move_left --- reorder so that the nleft items with the least keys come
  * first, 0 < nleft < n
  *
- * Hoare's FIND, after a first pass with a guess of where the cut is.  Equal
- * keys may go to either side, so identical boxes are divided as exactly as
- * any others.
+ * The cut is expected within the band of keys, so that most items are moved
+ * once; Hoare's FIND does the rest.  Equal keys may go to either side, so
+ * identical boxes are divided as exactly as any others.
  */
 static void
-move_left(PackItem *items, size_t n, size_t nleft, int axis, double guess)
+move_left(PackItem *items, size_t n, size_t nleft, const PackCut *cut)
 {
+	int axis = cut->axis;
 	int64_t k = (int64_t) nleft;
 	int64_t left = 0;
 	int64_t right = (int64_t) n - 1;
-	int64_t nbelow = 0;
+	int64_t band = move_below(items, right + 1, axis, cut->band_first);
+	int64_t above = band;
 
-	for (int64_t i = 0; i <= right; i++)
-		if (center_key(&items[i].box, axis) < guess)
-			swap_items(&items[i], &items[nbelow++]);
-	if (k < nbelow)
-		right = nbelow - 1;
+	if (k >= band)
+		above += move_below(items + band, right + 1 - band, axis, cut->band_last);
+	if (k < band)
+		right = band - 1;
+	else if (k < above)
+	{
+		left = band;
+		right = above - 1;
+	}
 	else
-		left = nbelow;
+		left = above;
 
 	while (left < right)
 	{
@@ -362,7 +389,7 @@ pack_pages(PackItem *items, size_t n, size_t capacity, PackWork *work,
 		 */
 		left.npages = cut.nleft_pages;
 		left.n = (size_t) ((unsigned __int128) part->n * cut.nleft_pages / part->npages);
-		move_left(part->items, part->n, left.n, cut.axis, cut.boundary);
+		move_left(part->items, part->n, left.n, &cut);
 		part->items += left.n;
 		part->n -= left.n;
 		part->npages -= left.npages;
