@@ -196,6 +196,15 @@ add_tuple(BuildState *state, PageWriter *writer, IndexTuple itup)
 	OffsetNumber offnum = writer->noffsets + 1;
 	Size size = size_on_page(itup);
 
+	/* as in gistSplit() */
+	if (size > GiSTPageSize)
+		ereport(ERROR,
+				errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				errmsg("index row size %zu exceeds maximum %zu for index \"%s\"",
+					   IndexTupleSize(itup),
+					   GiSTPageSize - sizeof(ItemIdData),
+					   RelationGetRelationName(state->index)),
+				errhint("Leave long columns out of INCLUDE."));
 	if (PageAddItem(writer->page,
 					(Item) itup,
 					IndexTupleSize(itup),
@@ -410,9 +419,13 @@ spill_rows(BuildState *state)
 			CHECK_FOR_INTERRUPTS();
 		sort_row(state, &state->rows.items[i]);
 	}
-	state->rows.n = 0;
 	state->tuples_size = 0;
 	MemoryContextReset(state->tuples_cxt);
+	pfree(state->rows.items);
+	memset(&state->rows, 0, sizeof(state->rows));
+
+	/* the sort has the other half */
+	state->memory_limit /= 2;
 }
 
 static bool
@@ -653,7 +666,7 @@ bvhbuild(Relation heap, Relation index, IndexInfo *index_info)
 	state.giststate->tempCxt = createTempGistContext();
 	state.is_plain = IndexRelationGetNumberOfAttributes(index) == 1;
 	state.page_room = GiSTPageSize - BLCKSZ * (100 - fillfactor) / 100;
-	state.memory_limit = (Size) maintenance_work_mem * 1024 / 2;
+	state.memory_limit = (Size) maintenance_work_mem * 1024;
 	state.tuples_cxt = AllocSetContextCreate(CurrentMemoryContext,
 											 "bvh build tuples",
 											 ALLOCSET_DEFAULT_SIZES);

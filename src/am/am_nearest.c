@@ -112,7 +112,10 @@ comes_before(const BvhNearest *nearest, const Run *ra, const Candidate *a, const
 		double da = ra->further[a->number * nearest->nfurther + i];
 		double db = rb->further[b->number * nearest->nfurther + i];
 
-		if (da != db)
+		/* NaN stands for NULL, which is after all numbers */
+		if (isnan(da) != isnan(db))
+			return isnan(db);
+		if (da != db && !isnan(da))
 			return da < db;
 	}
 	return ra->is_leaf && !rb->is_leaf;
@@ -280,9 +283,8 @@ add_further(IndexScanDesc scan, Run *run, const Box3 *box)
 		ScanKey key = &scan->orderByData[i + 1];
 		bool is_null = box == NULL || (key->sk_flags & SK_ISNULL);
 
-		/* after all numbers, as the first distance would say by is_null */
 		run->further[(run->n - 1) * nfurther + i] =
-			is_null ? INFINITY : box3_distance(box, DatumGetBox3P(key->sk_argument));
+			is_null ? NAN : box3_distance(box, DatumGetBox3P(key->sk_argument));
 	}
 }
 
@@ -417,7 +419,7 @@ return_row(IndexScanDesc scan, const Run *run, const Candidate *row)
 	for (int i = 0; i < nearest->nfurther; i++)
 	{
 		nearest->values[i + 1].value = run->further[row->number * nearest->nfurther + i];
-		nearest->values[i + 1].isnull = row->is_null;
+		nearest->values[i + 1].isnull = isnan(nearest->values[i + 1].value);
 	}
 	index_store_float8_orderby_distances(scan, nearest->types, nearest->values, false);
 }
@@ -460,6 +462,5 @@ bvh_nearest_next(IndexScanDesc scan)
 		if (run->n == 0)
 			free_run(run);
 	}
-	bvh_visibility_reset(scan);
 	return false;
 }

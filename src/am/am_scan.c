@@ -106,7 +106,6 @@ bvhrescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int nor
 	so->nkilled = 0;
 	so->page_blkno = InvalidBlockNumber;
 	scan->xs_itup = NULL;
-	bvh_visibility_reset(scan);
 	if (so->nearest != NULL)
 		bvh_nearest_rescan(scan);
 }
@@ -313,7 +312,6 @@ next_match(IndexScanDesc scan)
 			mark_killed(scan);
 		if (so->nstack == 0)
 		{
-			bvh_visibility_reset(scan);
 			so->nmatches = so->next_match = 0;
 			return false;
 		}

@@ -60,29 +60,20 @@ bvh_is_visible(IndexScanDesc scan, ItemPointer tid)
 									  so->slot,
 									  &call_again,
 									  NULL);
+	/* a pin on the heap page must not outlive the leaf's lock for long */
 	ExecClearTuple(so->slot);
+	table_index_fetch_reset(so->fetch);
 	return visible;
 }
 
-/* bvh_visibility_reset --- let go of pins; the scan may go on */
-void
-bvh_visibility_reset(IndexScanDesc scan)
-{
-	BvhScanOpaque so = (BvhScanOpaque) scan->opaque;
-
-	if (BufferIsValid(so->vm_buffer))
-		ReleaseBuffer(so->vm_buffer);
-	so->vm_buffer = InvalidBuffer;
-	if (so->fetch != NULL)
-		table_index_fetch_reset(so->fetch);
-}
-
+/* bvh_visibility_end --- let go of pins, which a scan keeps over rescans */
 void
 bvh_visibility_end(IndexScanDesc scan)
 {
 	BvhScanOpaque so = (BvhScanOpaque) scan->opaque;
 
-	bvh_visibility_reset(scan);
+	if (BufferIsValid(so->vm_buffer))
+		ReleaseBuffer(so->vm_buffer);
 	if (so->fetch != NULL)
 	{
 		table_index_fetch_end(so->fetch);

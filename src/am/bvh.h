@@ -144,7 +144,6 @@ extern int64 bvhgetbitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 /* am_visible.c */
 extern bool bvh_needs_visibility(IndexScanDesc scan);
 extern bool bvh_is_visible(IndexScanDesc scan, ItemPointer tid);
-extern void bvh_visibility_reset(IndexScanDesc scan);
 extern void bvh_visibility_end(IndexScanDesc scan);
 
 #endif /* BVH_BVH_H */
