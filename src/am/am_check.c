@@ -22,9 +22,12 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "access/transam.h"
+#include "access/xact.h"
 #include "catalog/index.h"
 #include "common/pg_prng.h"
 #include "funcapi.h"
@@ -201,6 +204,18 @@ check_rows(CheckContext *check, Relation heap)
 	IndexInfo *index_info = BuildIndexInfo(check->index);
 	Snapshot snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	TableScanDesc scan;
+
+	/* rows that only an older snapshot sees may be missing from a newer index */
+	if (IsolationUsesXactSnapshot() && check->index->rd_index->indcheckxmin &&
+		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(
+								   check->index->rd_indextuple->t_data),
+							   snapshot->xmin))
+		ereport(ERROR,
+				errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				errmsg("index \"%s\" cannot be checked in this transaction",
+					   RelationGetRelationName(check->index)),
+				errdetail("It was built after the transaction's snapshot was taken."),
+				errhint("Check it in a new transaction."));
 
 	/* a row that this snapshot does not see need not be in the index yet */
 	index_info->ii_Concurrent = true;

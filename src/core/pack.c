@@ -20,7 +20,7 @@
 #include <float.h>
 
 #define MAX_BINS 128
-#define SAMPLE 4096
+#define SAMPLE   4096
 
 /*
  * Either part gets at least an eighth of the pages, so a part at depth d has
