@@ -27,10 +27,10 @@ DROP TABLE raw, attr;
 SELECT kind, count(*), box3d_extent(box) AS extent FROM parts GROUP BY kind ORDER BY kind;
 SQL
 
-say 'CREATE INDEX ON parts USING gist (box);'
+say 'CREATE INDEX ON parts USING bvh (box);'
 run <<'SQL'
 \timing on
-CREATE INDEX parts_box ON parts USING gist (box) INCLUDE (id);
+CREATE INDEX parts_box ON parts USING bvh (box) INCLUDE (id);
 \timing off
 VACUUM ANALYZE parts;
 SELECT count(*) AS boxes, pg_size_pretty(pg_relation_size('parts_box')) AS index_size FROM parts;

@@ -720,6 +720,86 @@ COMMENT ON OPERATOR FAMILY box3d_ops USING gist IS
   'bounding volume hierarchy of box3d: all box operators and nearest neighbours';
 
 -- ---------------------------------------------------------------------------
+-- bvh: the same hierarchy, with scans and builds of its own
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION bvhhandler(internal) RETURNS index_am_handler
+  AS 'MODULE_PATHNAME', 'bvhhandler'
+  LANGUAGE C STRICT;
+COMMENT ON FUNCTION bvhhandler(internal) IS 'handler of the bvh access method';
+
+CREATE ACCESS METHOD bvh TYPE INDEX HANDLER bvhhandler;
+COMMENT ON ACCESS METHOD bvh IS
+  'bounding volume hierarchy: GiST''s pages, packed builds and SIMD scans';
+
+-- no function 11: only GiST itself can use it
+CREATE OPERATOR CLASS box3d_ops DEFAULT FOR TYPE box3d USING bvh AS
+  OPERATOR 1 << (box3d, box3d),
+  OPERATOR 2 &< (box3d, box3d),
+  OPERATOR 3 && (box3d, box3d),
+  OPERATOR 4 &> (box3d, box3d),
+  OPERATOR 5 >> (box3d, box3d),
+  OPERATOR 6 ~= (box3d, box3d),
+  OPERATOR 7 @> (box3d, box3d),
+  OPERATOR 8 <@ (box3d, box3d),
+  OPERATOR 9 &<| (box3d, box3d),
+  OPERATOR 10 <<| (box3d, box3d),
+  OPERATOR 11 |>> (box3d, box3d),
+  OPERATOR 12 |&> (box3d, box3d),
+  OPERATOR 15 <-> (box3d, box3d) FOR ORDER BY pg_catalog.float_ops,
+  OPERATOR 18 = (box3d, box3d),
+  OPERATOR 31 <</ (box3d, box3d),
+  OPERATOR 32 &</ (box3d, box3d),
+  OPERATOR 33 /&> (box3d, box3d),
+  OPERATOR 34 />> (box3d, box3d),
+  OPERATOR 35 &&+ (box3d, box3d),
+  FUNCTION 1 box3d_gist_consistent(internal, box3d, smallint, oid, internal),
+  FUNCTION 2 box3d_gist_union(internal, internal),
+  FUNCTION 5 box3d_gist_penalty(internal, internal, internal),
+  FUNCTION 6 box3d_gist_picksplit(internal, internal),
+  FUNCTION 7 box3d_gist_same(box3d, box3d, internal),
+  FUNCTION 8 box3d_gist_distance(internal, box3d, smallint, oid, internal);
+COMMENT ON OPERATOR CLASS box3d_ops USING bvh IS
+  'bounding volume hierarchy of box3d: all box operators and nearest neighbours';
+COMMENT ON OPERATOR FAMILY box3d_ops USING bvh IS
+  'bounding volume hierarchy of box3d: all box operators and nearest neighbours';
+
+-- ---------------------------------------------------------------------------
+-- inspecting an index; for those who may read statistics
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION bvh_stats(index regclass,
+  OUT height integer, OUT pages bigint, OUT tuples bigint, OUT dead_tuples bigint,
+  OUT leaf_fill float8, OUT sah_cost float8, OUT sibling_overlap float8,
+  OUT dead_space float8, OUT level_pages bigint[], OUT level_tuples bigint[])
+  AS 'MODULE_PATHNAME', 'bvh_stats'
+  LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION bvh_stats(regclass) IS
+  'figures of an index on boxes: levels, pages, tuples, fill of leaves, area of all pages in root areas, part of siblings that overlap, part of leaf volume without boxes; arrays are from leaves to root';
+REVOKE ALL ON FUNCTION bvh_stats(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION bvh_stats(regclass) TO pg_stat_scan_tables;
+
+CREATE FUNCTION bvh_nodes(index regclass,
+  OUT level integer, OUT block bigint, OUT parent bigint, OUT tuples integer, OUT box box3d)
+  RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'bvh_nodes'
+  LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION bvh_nodes(regclass) IS
+  'pages of an index on boxes: level (0 for leaves), block, block of the parent, tuples, and the box around them';
+REVOKE ALL ON FUNCTION bvh_nodes(regclass) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION bvh_nodes(regclass) TO pg_stat_scan_tables;
+
+CREATE FUNCTION bvh_check(index regclass, heapallindexed boolean DEFAULT false,
+  OUT invariant integer, OUT block bigint, OUT problem text)
+  RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'bvh_check'
+  LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION bvh_check(regclass, boolean) IS
+  'broken invariants of an index on boxes, none if it is sound; with heapallindexed, also rows of the table that it lacks';
+REVOKE ALL ON FUNCTION bvh_check(regclass, boolean) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION bvh_check(regclass, boolean) TO pg_stat_scan_tables;
+
+-- ---------------------------------------------------------------------------
 -- the machine
 -- ---------------------------------------------------------------------------
 

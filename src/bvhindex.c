@@ -10,6 +10,7 @@
 
 #include "fmgr.h"
 
+#include "am/bvh.h"
 #include "pg/settings.h"
 
 PG_MODULE_MAGIC;
@@ -20,4 +21,5 @@ void
 _PG_init(void)
 {
 	bvh_define_settings();
+	bvh_define_options();
 }

@@ -15,7 +15,7 @@ XFLAGS ?=
 CFLAGS  = -std=c17 -O2 -g -Wall -Wextra -Werror -Wmissing-declarations -ffp-contract=off
 CPPFLAGS = -Isrc -Itest/unit -DUSE_ASSERT_CHECKING -MMD -MP
 # tests may use what POSIX adds; the core may not
-TEST_CFLAGS = $(CFLAGS:-std=c17=-std=gnu17)
+TEST_CFLAGS = $(patsubst -std=c17,-std=gnu17,$(CFLAGS))
 # the server's own flags ask for it, so hear of it here already
 CORE_CFLAGS = $(CFLAGS) -Wdeclaration-after-statement
 

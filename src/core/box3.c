@@ -227,7 +227,7 @@ norm(double x, double y, double z)
 	int spare;
 	int e;
 
-	if (sum >= 0x1p-900 && sum <= 0x1p1000)
+	if (sum >= BOX3_LEAST_SQUARE && sum <= BOX3_MOST_SQUARE)
 		return sqrt(sum);
 
 	top = x > y ? x : y;

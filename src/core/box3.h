@@ -25,6 +25,10 @@ typedef struct Box3
 	double hi[3];
 } Box3;
 
+/* sums of squares between these have lost nothing to overflow or underflow */
+#define BOX3_LEAST_SQUARE 0x1p-900
+#define BOX3_MOST_SQUARE  0x1p1000
+
 /* touching counts: boxes are closed */
 static inline bool
 box3_overlaps(const Box3 *a, const Box3 *b)

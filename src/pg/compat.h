@@ -52,6 +52,45 @@
 #endif
 
 /*
+ * gistNewBuffer() wants the heap since 16, to judge whether a free page of a
+ * catalog index may be reused.
+ */
+#if PG_VERSION_NUM >= 160000
+#define bvh_new_buffer(index, heap) gistNewBuffer(index, heap)
+#else
+#define bvh_new_buffer(index, heap) gistNewBuffer(index)
+#endif
+
+/* old_snapshot_threshold, and with it the check of each page, went in 17 */
+#if PG_VERSION_NUM >= 170000
+#define bvh_test_for_old_snapshot(snapshot, index, page) ((void) (page))
+#else
+#define bvh_test_for_old_snapshot(snapshot, index, page)                                 \
+	TestForOldSnapshot(snapshot, index, page)
+#endif
+
+/* 18 counts searches itself for EXPLAIN ANALYZE, if the scan is instrumented */
+#if PG_VERSION_NUM >= 180000
+#define bvh_count_search(scan)                                                           \
+	do                                                                                   \
+	{                                                                                    \
+		if ((scan)->instrument)                                                          \
+			(scan)->instrument->nsearches++;                                             \
+	} while (0)
+#else
+#define bvh_count_search(scan) ((void) (scan))
+#endif
+
+/* 19 gave table scans flags, and tuple descriptors a finishing step */
+#if PG_VERSION_NUM >= 190000
+#define bvh_index_fetch_begin(heap)   table_index_fetch_begin(heap, 0)
+#define bvh_finalize_tuple_desc(desc) TupleDescFinalize(desc)
+#else
+#define bvh_index_fetch_begin(heap)   table_index_fetch_begin(heap)
+#define bvh_finalize_tuple_desc(desc) ((void) (desc))
+#endif
+
+/*
  * A function callable from SQL.  PG_FUNCTION_INFO_V1 declares it with
  * PGDLLEXPORT since 16; in 15 that macro is empty unless the Makefile fills it,
  * and the declaration lacks it.

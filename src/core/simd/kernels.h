@@ -47,6 +47,18 @@ typedef struct BvhKernels
 	 */
 	uint32_t (*excess)(const BoxBlock *block, const BlockProbe *probe, float limit,
 					   float out[BVH_BLOCK]);
+
+	/*
+	 * Which of the n boxes of a page are in range: their numbers, ascending,
+	 * go to selected, which has room for n; returns how many.  Box i is at
+	 * base + offset[i], aligned to 8 bytes.
+	 */
+	int (*select_boxes)(const char *base, const uint16_t *offset, int n,
+						const BoxRange *range, uint16_t *selected);
+
+	/* box3_distance() of each of the n boxes of a page to the query */
+	void (*distances)(const char *base, const uint16_t *offset, int n, const Box3 *query,
+					  double *distance);
 } BvhKernels;
 
 extern const BvhKernels bvh_kernels_scalar;
@@ -55,6 +67,14 @@ extern const BvhKernels bvh_kernels_avx2;
 extern const BvhKernels bvh_kernels_avx512;
 #elif defined(__aarch64__)
 extern const BvhKernels bvh_kernels_neon;
+#endif
+
+/* versions that serve more than one table */
+extern void bvh_distances_scalar(const char *base, const uint16_t *offset, int n,
+								 const Box3 *query, double *distance);
+#if defined(__x86_64__)
+extern void bvh_distances_avx2(const char *base, const uint16_t *offset, int n,
+							   const Box3 *query, double *distance);
 #endif
 
 /* the one in use; scalar until bvh_kernels_use() */

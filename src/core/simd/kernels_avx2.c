@@ -70,11 +70,65 @@ excess(const BoxBlock *block, const BlockProbe *probe, float limit, float out[BV
 	return mask;
 }
 
+BVH_TARGET("avx2")
+static int
+select_boxes(const char *base, const uint16_t *offset, int n, const BoxRange *range,
+			 uint16_t *selected)
+{
+	int nselected = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		selected[nselected] = (uint16_t) i;
+		nselected += in_range((const Box3 *) (base + offset[i]), range);
+	}
+	return nselected;
+}
+
+/*
+ * The steps of box3_distance(): each gap, where Infinity - Infinity counts as
+ * none, then the squares in the order x, y, z.  What its careful way would
+ * compute is left to it.
+ */
+BVH_TARGET("avx2")
+void
+bvh_distances_avx2(const char *base, const uint16_t *offset, int n, const Box3 *query,
+				   double *distance)
+{
+	const __m256i three = _mm256_setr_epi64x(-1, -1, -1, 0);
+	const __m256d query_lo = _mm256_maskload_pd(query->lo, three);
+	const __m256d query_hi = _mm256_maskload_pd(query->hi, three);
+
+	for (int i = 0; i < n; i++)
+	{
+		const Box3 *b = (const Box3 *) (base + offset[i]);
+		__m256d above = _mm256_sub_pd(_mm256_maskload_pd(b->lo, three), query_hi);
+		__m256d below = _mm256_sub_pd(query_lo, _mm256_maskload_pd(b->hi, three));
+		__m256d gap;
+		__m128d sum;
+
+		/* maxpd gives its second operand when either is NaN */
+		gap = _mm256_max_pd(above, _mm256_setzero_pd());
+		gap = _mm256_max_pd(below, gap);
+		gap = _mm256_mul_pd(gap, gap);
+		sum = _mm256_castpd256_pd128(gap);
+		sum = _mm_add_sd(sum, _mm_unpackhi_pd(sum, sum));
+		sum = _mm_add_sd(sum, _mm256_extractf128_pd(gap, 1));
+		if (_mm_comige_sd(sum, _mm_set_sd(BOX3_LEAST_SQUARE)) &&
+			_mm_comile_sd(sum, _mm_set_sd(BOX3_MOST_SQUARE)))
+			distance[i] = _mm_cvtsd_f64(_mm_sqrt_sd(sum, sum));
+		else
+			distance[i] = box3_distance(b, query);
+	}
+}
+
 const BvhKernels bvh_kernels_avx2 = {
 	.name = "avx2",
 	.usable = cpu_has_avx2,
 	.in_range = in_range,
 	.excess = excess,
+	.select_boxes = select_boxes,
+	.distances = bvh_distances_avx2,
 };
 
 #endif

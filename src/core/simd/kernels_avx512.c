@@ -56,11 +56,35 @@ excess(const BoxBlock *block, const BlockProbe *probe, float limit, float out[BV
 	return _mm512_cmp_ps_mask(acc, _mm512_set1_ps(limit), _CMP_LE_OQ);
 }
 
+BVH_TARGET("avx512f")
+static int
+select_boxes(const char *base, const uint16_t *offset, int n, const BoxRange *range,
+			 uint16_t *selected)
+{
+	const __mmask8 six = 0x3F;
+	const __m512d lower = _mm512_maskz_loadu_pd(six, range->lower);
+	const __m512d upper = _mm512_maskz_loadu_pd(six, range->upper);
+	int nselected = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		__m512d x = _mm512_maskz_loadu_pd(six, base + offset[i]);
+		__mmask8 hit = _mm512_mask_cmp_pd_mask(six, lower, x, _CMP_LE_OQ);
+
+		hit = _mm512_mask_cmp_pd_mask(hit, x, upper, _CMP_LE_OQ);
+		selected[nselected] = (uint16_t) i;
+		nselected += hit == six;
+	}
+	return nselected;
+}
+
 const BvhKernels bvh_kernels_avx512 = {
 	.name = "avx512",
 	.usable = cpu_has_avx512,
 	.in_range = in_range,
 	.excess = excess,
+	.select_boxes = select_boxes,
+	.distances = bvh_distances_avx2, /* every AVX-512 machine has AVX2 */
 };
 
 #endif

@@ -49,9 +49,33 @@ excess(const BoxBlock *block, const BlockProbe *probe, float limit, float out[BV
 	return mask;
 }
 
+static int
+select_boxes(const char *base, const uint16_t *offset, int n, const BoxRange *range,
+			 uint16_t *selected)
+{
+	int nselected = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		selected[nselected] = (uint16_t) i;
+		nselected += box3_in_range((const Box3 *) (base + offset[i]), range);
+	}
+	return nselected;
+}
+
+void
+bvh_distances_scalar(const char *base, const uint16_t *offset, int n, const Box3 *query,
+					 double *distance)
+{
+	for (int i = 0; i < n; i++)
+		distance[i] = box3_distance((const Box3 *) (base + offset[i]), query);
+}
+
 const BvhKernels bvh_kernels_scalar = {
 	.name = "scalar",
 	.usable = usable,
 	.in_range = in_range,
 	.excess = excess,
+	.select_boxes = select_boxes,
+	.distances = bvh_distances_scalar,
 };

@@ -1,0 +1,149 @@
+/*-------------------------------------------------------------------------
+ *
+ * bvh.h
+ *	  The bvh access method: what its files share.
+ *
+ * Include after postgres.h.  The README in this folder explains the whole.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *-------------------------------------------------------------------------
+ */
+#ifndef BVH_BVH_H
+#define BVH_BVH_H
+
+#include "access/amapi.h"
+#include "access/genam.h"
+#include "access/gist_private.h"
+#include "access/relscan.h"
+#include "access/tableam.h"
+#include "nodes/execnodes.h"
+
+#include "core/box3.h"
+#include "core/range.h"
+
+/* items that fit on a page: a null key is the shortest tuple */
+#define BVH_MAX_ITEMS MaxIndexTuplesPerPage
+
+/* phases of a build, for pg_stat_progress_create_index; 1 is PostgreSQL's */
+#define BVH_PHASE_SCAN  2
+#define BVH_PHASE_SORT  3
+#define BVH_PHASE_PACK  4
+#define BVH_PHASE_UPPER 5
+#define BVH_PHASE_LOG   6
+
+/* reloptions of a bvh index */
+typedef struct BvhOptions
+{
+	int32 vl_len_; /* varlena header, not to be touched directly */
+	int fillfactor;
+} BvhOptions;
+
+/* a page that a scan still has to read */
+typedef struct BvhPageRef
+{
+	BlockNumber blkno;
+	GistNSN parent_lsn; /* LSN of the parent when its downlink was read */
+} BvhPageRef;
+
+/* a matching item of a leaf page */
+typedef struct BvhMatch
+{
+	ItemPointerData tid;
+	OffsetNumber offnum;
+	uint16 tuple; /* place of its copy, in an index-only scan */
+} BvhMatch;
+
+/* the items of one page, sorted by whether their keys are NULL */
+typedef struct BvhPageItems
+{
+	int nboxes;
+	int nnulls;
+	uint16 box[BVH_MAX_ITEMS];          /* where in the page the box is */
+	OffsetNumber offnum[BVH_MAX_ITEMS]; /* of the items with a box */
+	OffsetNumber null_offnum[BVH_MAX_ITEMS];
+} BvhPageItems;
+
+/* see am_nearest.c */
+typedef struct BvhNearest BvhNearest;
+
+typedef struct BvhScanOpaqueData
+{
+	/* what the scan keys ask for, as of the last rescan */
+	bool is_started;
+	bool match_boxes; /* may items with a box match? */
+	bool match_nulls; /* may items with a NULL key match? */
+	BoxRange leaf_range;
+	BoxRange node_range;
+
+	/* pages to read, last in, first out */
+	BvhPageRef *stack;
+	int nstack;
+	int stack_size;
+
+	/* matches of the page being returned, and which comes next */
+	BvhMatch matches[BVH_MAX_ITEMS];
+	int nmatches;
+	int next_match;
+	char *tuples; /* copies for an index-only scan, a page of room */
+
+	/* to mark killed items: that page, as it was read */
+	BlockNumber page_blkno;
+	XLogRecPtr page_lsn;
+	OffsetNumber killed[BVH_MAX_ITEMS];
+	int nkilled;
+
+	/* scratch of reading a page */
+	BvhPageItems items;
+	uint16 selected[BVH_MAX_ITEMS];
+
+	/* visibility, for index-only scans */
+	Buffer vm_buffer;
+	IndexFetchTableData *fetch;
+	TupleTableSlot *slot;
+
+	/* an ordered scan */
+	BvhNearest *nearest;
+	MemoryContext context; /* lives from begin to end */
+} BvhScanOpaqueData;
+
+typedef BvhScanOpaqueData *BvhScanOpaque;
+
+/* am_build.c */
+extern IndexBuildResult *bvhbuild(Relation heap, Relation index, IndexInfo *index_info);
+extern char *bvhbuildphasename(int64 phase);
+
+/* am_cost.c */
+extern void bvhcostestimate(struct PlannerInfo *root, struct IndexPath *path,
+							double loop_count, Cost *startup_cost, Cost *total_cost,
+							Selectivity *selectivity, double *correlation, double *pages);
+
+/* am_nearest.c */
+extern BvhNearest *bvh_nearest_begin(IndexScanDesc scan);
+extern void bvh_nearest_rescan(IndexScanDesc scan);
+extern bool bvh_nearest_next(IndexScanDesc scan);
+
+/* am_options.c */
+extern void bvh_define_options(void);
+extern bytea *bvhoptions(Datum reloptions, bool validate);
+
+/* am_page.c */
+extern bool bvh_read_page(IndexScanDesc scan, BlockNumber blkno, GistNSN parent_lsn,
+						  Buffer *buffer, BlockNumber *right);
+extern void bvh_page_items(IndexScanDesc scan, Page page, BvhPageItems *items);
+extern Box3 *bvh_tuple_box(IndexTuple itup);
+extern bool bvh_has_null_key(IndexTuple itup);
+
+/* am_scan.c */
+extern IndexScanDesc bvhbeginscan(Relation index, int nkeys, int norderbys);
+extern void bvhrescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys,
+					  int norderbys);
+extern void bvhendscan(IndexScanDesc scan);
+extern bool bvhgettuple(IndexScanDesc scan, ScanDirection direction);
+extern int64 bvhgetbitmap(IndexScanDesc scan, TIDBitmap *bitmap);
+
+/* am_visible.c */
+extern bool bvh_needs_visibility(IndexScanDesc scan);
+extern bool bvh_is_visible(IndexScanDesc scan, ItemPointer tid);
+extern void bvh_visibility_end(IndexScanDesc scan);
+
+#endif /* BVH_BVH_H */

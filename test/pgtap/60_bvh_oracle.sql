@@ -1,0 +1,476 @@
+-- A bvh index answers as the sequential scan does: every operator of the class,
+-- every access path, every instruction set, boxes of every kind, however it was
+-- built.
+\set ON_ERROR_STOP 1
+BEGIN;
+\i test/pgtap/include/agree.sql
+\i test/pgtap/include/kinds.sql
+\i test/pgtap/include/bvh_agree.sql
+SELECT no_plan();
+SET client_min_messages = warning;
+
+SELECT set_eq('SELECT strategy::int, name::text FROM search_operators',
+  $$VALUES (1,'<<'), (2,'&<'), (3,'&&'), (4,'&>'), (5,'>>'), (6,'~='), (7,'@>'), (8,'<@'), (9,'&<|'), (10,'<<|'),
+    (11,'|>>'), (12,'|&>'), (18,'='), (31,'<</'), (32,'&</'), (33,'/&>'), (34,'/>>'), (35,'&&+')$$,
+  'the operators of the class and their strategy numbers');
+CREATE FUNCTION class_of(method name) RETURNS SETOF text LANGUAGE sql AS $$
+  SELECT concat_ws(' ', s.amopstrategy, s.amopopr::regoperator, s.amoppurpose, s.amopsortfamily)
+  FROM pg_opclass c JOIN pg_am a ON a.oid = c.opcmethod AND a.amname = method JOIN pg_amop s ON s.amopfamily = c.opcfamily
+  WHERE c.opcname = 'box3d_ops' $$;
+SELECT set_eq($$SELECT class_of('bvh')$$, $$SELECT class_of('gist')$$, 'they are those of the gist class');
+SELECT ok(amvalidate(c.oid), 'the class is valid') FROM pg_opclass c JOIN pg_am a ON a.oid = c.opcmethod WHERE a.amname = 'bvh';
+
+-- ---------------------------------------------------------------------------
+-- all kinds, built three ways
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION test_kind(kind text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+  CREATE TABLE bulk AS SELECT * FROM boxes_of(kind, 400);
+  PERFORM queries_for('bulk', 2);
+  CREATE INDEX bulk_b ON bulk USING bvh (b) INCLUDE (id);
+  RETURN NEXT is_empty(format('SELECT * FROM disagreements(''bulk'', ''bulk_b'', ''{only}'', %L)', simd_levels()),
+                       kind || ': bulk-built');
+
+  -- the padding makes few entries fit on a page, and so a tree of many levels
+  CREATE TABLE grown (id int, b box3d, pad text);
+  CREATE INDEX grown_b ON grown USING bvh (b) INCLUDE (pad);
+  INSERT INTO grown SELECT id, b, repeat(chr(33 + id % 90), 700) FROM bulk;
+  RETURN NEXT is_empty('SELECT * FROM disagreements(''grown'', ''grown_b'')', kind || ': grown by inserts');
+
+  -- full pages that are split, and NULL keys among the others
+  DROP INDEX bulk_b;
+  INSERT INTO bulk SELECT -i, NULL FROM generate_series(1, 300) i;
+  CREATE INDEX bulk_b ON bulk USING bvh (b) WITH (fillfactor = 100);
+  INSERT INTO bulk SELECT 1000 + id, b FROM bulk;
+  RETURN NEXT is_empty('SELECT * FROM disagreements(''bulk'', ''bulk_b'', ''{bitmap}'')', kind || ': bulk-built, then as many inserts');
+
+  DROP INDEX bulk_b;
+  CREATE INDEX bulk_b ON bulk USING bvh (b) WITH (fillfactor = 10);
+  RETURN NEXT is_empty('SELECT * FROM disagreements(''bulk'', ''bulk_b'', ''{index}'')', kind || ': bulk-built on pages of 13 boxes');
+  RETURN NEXT is_empty('SELECT unsound()', kind || ': sound');
+  DROP TABLE bulk, grown;
+END $$;
+
+SELECT t FROM kinds, LATERAL test_kind(kind) t;
+
+-- ---------------------------------------------------------------------------
+-- more rows than maintenance_work_mem holds: sorted, then packed in runs
+-- ---------------------------------------------------------------------------
+
+CREATE TABLE many AS SELECT id, b, CASE WHEN id % 5 > 0 THEN repeat('x', id % 60) END AS s FROM boxes_of('random', 20000);
+INSERT INTO many SELECT 100000 + id, b, 'two scales' FROM boxes_of('two scales', 16000);
+INSERT INTO many SELECT 200000 + id, b FROM boxes_of('infinite', 1000);
+INSERT INTO many SELECT 300000 + id, b FROM boxes_of('all sizes', 3000);
+INSERT INTO many SELECT -i FROM generate_series(1, 1000) i;
+SELECT queries_for('many', 1);
+SET maintenance_work_mem = '1MB';
+CREATE INDEX many_b ON many USING bvh (b);
+SELECT is_empty(format($$SELECT * FROM disagreements('many', 'many_b', '{bitmap}', %L)$$, simd_levels()), '41,000 rows in 1 MB');
+SELECT is_empty($$SELECT * FROM disagreements('many', 'many_b', '{only}')$$, '41,000 rows in 1 MB, from the index alone');
+SELECT is_empty('SELECT unsound()', 'sound');
+DROP INDEX many_b;
+CREATE INDEX many_s ON many USING bvh (b) INCLUDE (s, id);
+SELECT is(differs(format('SELECT * FROM many WHERE b && %L', b), 'only', 'Index Only Scan using many_s'), NULL, 'with further columns: ' || b)
+  FROM queries WHERE id % 3 = 1;
+SELECT is(differs('SELECT * FROM many WHERE b IS NULL', 'only', 'Index Only Scan using many_s'), NULL, 'NULL keys with further columns');
+SELECT is_empty('SELECT unsound()', 'sound');
+DROP INDEX many_s;
+-- all of it once more in memory: the same answers
+RESET maintenance_work_mem;
+CREATE INDEX many_b ON many USING bvh (b) INCLUDE (s, id);
+SELECT is(differs(format('SELECT * FROM many WHERE b && %L', b), 'only', 'Index Only Scan using many_b'), NULL, 'in memory: ' || b)
+  FROM queries WHERE id % 3 = 1;
+
+-- rows that come and go, without a vacuum between
+DELETE FROM many WHERE id % 3 = 0;
+UPDATE many SET b = box3d_translate(b, random() * 100, 0, 0) WHERE id % 70 = 0;
+INSERT INTO many SELECT -1000 - id, b FROM boxes_of('infinite', 300);
+SELECT queries_for('many', 1);
+SELECT is_empty($$SELECT * FROM disagreements('many', 'many_b', '{only}')$$, 'after deletes, updates, inserts');
+SELECT is_empty($$SELECT * FROM two_condition_disagreements('many', 'many_b', 4)$$, 'two conditions');
+SELECT is_empty('SELECT unsound()', 'sound');
+DROP TABLE many;
+
+-- ---------------------------------------------------------------------------
+-- rows that must be found among infinite ones, whenever those came
+-- ---------------------------------------------------------------------------
+
+CREATE TABLE s (id int, b box3d);
+CREATE INDEX s_b ON s USING bvh (b);
+INSERT INTO s VALUES (5001, box3d('-Infinity', 0, 0, 'Infinity', 1, 1)), (5002, box3d(0, 0, 0, 'Infinity', 'Infinity', 'Infinity'));
+INSERT INTO s SELECT i, box3d(i, i, i, i + 1, i + 1, i + 1) FROM generate_series(1, 1000) i;
+SELECT use_path('index');
+SELECT set_eq($$SELECT id FROM s WHERE b && box3d(1e6, 0.5, 0.5, 2e6, 0.6, 0.6)$$, ARRAY[5001, 5002], 'infinite rows inserted first');
+DELETE FROM s WHERE id > 5000;
+INSERT INTO s VALUES (5001, box3d('-Infinity', 0, 0, 'Infinity', 1, 1)), (5002, box3d(0, 0, 0, 'Infinity', 'Infinity', 'Infinity'));
+SELECT set_eq($$SELECT id FROM s WHERE b && box3d(1e6, 0.5, 0.5, 2e6, 0.6, 0.6)$$, ARRAY[5001, 5002], 'infinite rows inserted last');
+REINDEX INDEX s_b;
+SELECT set_eq($$SELECT id FROM s WHERE b && box3d(1e6, 0.5, 0.5, 2e6, 0.6, 0.6)$$, ARRAY[5001, 5002], 'infinite rows before the index');
+SELECT use_path('any');
+
+-- ---------------------------------------------------------------------------
+-- few rows
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION test_few(nrows int, nnulls int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  what text := format('%s rows and %s NULL keys', nrows, nnulls);
+BEGIN
+  CREATE TABLE few AS SELECT i AS id, box3d(i, i, i, i + 1, i + 1, i + 1) AS b FROM generate_series(1, nrows) i;
+  INSERT INTO few SELECT -i FROM generate_series(1, nnulls) i;
+  TRUNCATE queries;
+  INSERT INTO queries VALUES (1, box3d(1, 1, 1, 1.5, 1.5, 1.5)), (2, box3d(2, 2, 2)), (3, box3d(9, 9, 9)), (4, '(-Infinity,-Infinity,-Infinity),(Infinity,Infinity,Infinity)');
+  CREATE INDEX few_b ON few USING bvh (b);
+  RETURN NEXT is_empty('SELECT * FROM disagreements(''few'', ''few_b'')', what || ': built');
+  RETURN NEXT is_empty('SELECT * FROM nearest_disagreements(''few'', ''few_b'')', what || ': built, nearest');
+  RETURN NEXT is(differs('SELECT id FROM few WHERE b IS NULL', 'index', 'Index Scan'), NULL, what || ': IS NULL');
+  RETURN NEXT is((SELECT height FROM bvh_stats('few_b')), CASE WHEN nrows + nnulls = 0 THEN 0 ELSE 1 END, what || ': height');
+  DELETE FROM few;
+  RETURN NEXT is_empty('SELECT * FROM disagreements(''few'', ''few_b'')', what || ': deleted');
+  INSERT INTO few VALUES (7, box3d(1, 1, 1)), (8, NULL);
+  RETURN NEXT is_empty('SELECT * FROM disagreements(''few'', ''few_b'')', what || ': and others inserted');
+  RETURN NEXT is_empty('SELECT unsound()', what || ': sound');
+  DROP TABLE few;
+END $$;
+SELECT test_few(n, m) FROM (VALUES (0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (0, 2)) v(n, m);
+
+-- as many as fit on one page, and one more
+CREATE FUNCTION test_one_page(fillfactor int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  capacity int := (current_setting('block_size')::int - 40 - current_setting('block_size')::int * (100 - fillfactor) / 100) / 60;
+BEGIN
+  FOR n IN capacity - 1 .. capacity + 1 LOOP
+    CREATE TABLE page AS SELECT * FROM boxes_of('random', n);
+    PERFORM queries_for('page', 1);
+    EXECUTE format('CREATE INDEX page_b ON page USING bvh (b) WITH (fillfactor = %s)', fillfactor);
+    RETURN NEXT is((SELECT level_pages FROM bvh_stats('page_b')), CASE WHEN n <= capacity THEN '{1}'::bigint[] ELSE '{2,1}' END,
+                   format('%s rows, fillfactor %s: pages', n, fillfactor));
+    RETURN NEXT is_empty('SELECT * FROM disagreements(''page'', ''page_b'', ''{bitmap}'')', format('%s rows, fillfactor %s', n, fillfactor));
+    DROP TABLE page;
+  END LOOP;
+END $$;
+SELECT test_one_page(f) FROM unnest(ARRAY[10, 90, 100]) f;
+
+-- ---------------------------------------------------------------------------
+-- NULL keys
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION test_nulls(what text, nrows int, nnulls int, how text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  q text;
+  path text;
+BEGIN
+  CREATE TABLE mixed (id int, b box3d);
+  IF how = 'inserted' THEN
+    CREATE INDEX mixed_b ON mixed USING bvh (b);
+  END IF;
+  INSERT INTO mixed SELECT * FROM (SELECT * FROM boxes_of('random', nrows) UNION ALL SELECT -i, NULL FROM generate_series(1, nnulls) i) s ORDER BY random();
+  IF how = 'built' THEN
+    CREATE INDEX mixed_b ON mixed USING bvh (b);
+  END IF;
+  PERFORM queries_for('mixed', 1);
+  RETURN NEXT is_empty('SELECT * FROM disagreements(''mixed'', ''mixed_b'', ''{bitmap}'')', format('%s, %s: operators', what, how));
+  FOREACH path IN ARRAY ARRAY['index', 'bitmap', 'only'] LOOP
+    FOREACH q IN ARRAY ARRAY['b IS NULL', 'b IS NOT NULL', 'b IS NULL AND b && box3d(0, 0, 0, 100, 100, 100)',
+        'b IS NOT NULL AND b && box3d(0, 0, 0, 100, 100, 100)', 'b IS NOT NULL AND b << box3d(0, 0, 0) AND b /&> box3d(0, 0, 0)'] LOOP
+      RETURN NEXT is(differs('SELECT b FROM mixed WHERE ' || q, path, 'mixed_b'), NULL, format('%s, %s, %s: %s', what, how, path, q));
+    END LOOP;
+  END LOOP;
+  RETURN NEXT is(differs('SELECT b FROM mixed WHERE b IS NULL AND b IS NOT NULL', 'index', '.'), NULL, format('%s, %s: nothing is both', what, how));
+  RETURN NEXT is_empty('SELECT unsound()', format('%s, %s: sound', what, how));
+  DROP TABLE mixed;
+END $$;
+SELECT t FROM (VALUES ('a few NULL keys', 500, 5), ('pages of NULL keys', 500, 3000), ('only NULL keys', 0, 3000)) v(what, n, m),
+  unnest(ARRAY['built', 'inserted']) how, LATERAL test_nulls(what, n, m, how) t;
+-- so many that pages above pages have no other key
+SELECT t FROM test_nulls('levels of NULL keys', 300, 60000, 'built') t;
+
+-- ---------------------------------------------------------------------------
+-- kinds of indexes
+-- ---------------------------------------------------------------------------
+
+CREATE TABLE t AS SELECT * FROM boxes_of('random', 2000);
+INSERT INTO t SELECT -id, NULL FROM generate_series(1, 500) id;
+INSERT INTO t SELECT 10000 + id, b FROM boxes_of('infinite', 100);
+SELECT queries_for('t', 2);
+
+CREATE INDEX t_b ON t USING bvh (b);
+SELECT is_empty($$SELECT * FROM two_condition_disagreements('t', 't_b', 6)$$, 'two conditions');
+SELECT is(differs(format('SELECT id FROM t WHERE b && %L AND b &< %L AND b |>> %L AND b @> %L AND b IS NOT NULL', a.b, c.b, box3d(0, -1000, 0), box3d(box3d_lower(a.b), box3d_lower(a.b))),
+    'bitmap', 't_b'), NULL, 'five conditions') FROM queries a, queries c WHERE a.id < 4 AND c.id = a.id + 1;
+SELECT is((SELECT count(*)::int FROM t WHERE b && NULL), 0, 'nothing overlaps NULL');
+
+SELECT use_path('index');
+PREPARE overlapping(box3d) AS SELECT count(*)::int FROM t WHERE b && $1;
+SET plan_cache_mode = force_generic_plan;
+SELECT matches(plan_of('EXECUTE overlapping(NULL)'), 'Index Scan using t_b', 'a prepared statement uses the index');
+SELECT is_empty('SELECT 1 FROM t WHERE b && (SELECT NULL::box3d)', 'a NULL known only while running');
+SELECT results_eq('EXECUTE overlapping(NULL)', 'VALUES (0)', 'a NULL parameter');
+SELECT results_eq($$EXECUTE overlapping('(-Infinity,-Infinity,-Infinity),(Infinity,Infinity,Infinity)')$$, 'VALUES (2100)', 'and then another');
+SELECT results_eq('EXECUTE overlapping(NULL)', 'VALUES (0)', 'and NULL again');
+RESET plan_cache_mode;
+
+-- one scan node, started again for every outer row, with other boxes and with NULL
+CREATE FUNCTION rescan_query(first text, second text) RETURNS text LANGUAGE sql AS $$
+  SELECT format($q$SELECT q.id, l.n FROM (SELECT id, CASE WHEN id %% 3 > 0 THEN b END AS b FROM queries) q,
+    LATERAL (SELECT count(*)::int AS n FROM t WHERE %s OR %s) l$q$, first, second) $$;
+SELECT use_path('bitmap');
+SELECT matches(plan_of(rescan_query('t.b && q.b', 't.b <@ q.b')), 'BitmapOr', 'two bitmaps');
+SELECT set_eq(rescan_query('t.b && q.b', 't.b <@ q.b'), rescan_query('box3d_overlaps(t.b, q.b)', 'false'), 'rescans of a bitmap scan');
+SELECT use_path('only');
+SELECT set_eq('SELECT q.id, l.b FROM queries q, LATERAL (SELECT b FROM t WHERE t.b && q.b LIMIT 100000) l',
+  'SELECT q.id, t.b FROM queries q JOIN t ON box3d_overlaps(t.b, q.b)', 'rescans of an index-only scan');
+SELECT set_eq('SELECT q.id, EXISTS (SELECT FROM t WHERE t.b && q.b) AS found FROM queries q',
+  'SELECT q.id, EXISTS (SELECT FROM t WHERE box3d_overlaps(t.b, q.b)) FROM queries q', 'scans that are left after the first row');
+SELECT use_path('any');
+
+-- a cursor, while its transaction changes the rows
+SELECT use_path('index');
+CREATE TABLE fetched (id int);
+CREATE FUNCTION fetch_into(c refcursor, n int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+  id int;
+BEGIN
+  FOR i IN 1 .. n LOOP
+    FETCH c INTO id;
+    IF NOT FOUND THEN
+      RETURN i - 1;
+    END IF;
+    INSERT INTO fetched VALUES (id);
+  END LOOP;
+  RETURN n;
+END $$;
+CREATE TABLE before AS SELECT id FROM t WHERE b && box3d(0, 0, 0, 300, 300, 300);
+DECLARE c NO SCROLL CURSOR FOR SELECT id FROM t WHERE b && box3d(0, 0, 0, 300, 300, 300);
+SELECT is(fetch_into('c', 3), 3, 'the first three rows of a cursor');
+SAVEPOINT a;
+DELETE FROM t WHERE id % 2 = 0;
+INSERT INTO t SELECT 5000 + id, box3d_translate(b, 50, 50, 50) FROM boxes_of('random', 2000);
+SELECT cmp_ok(fetch_into('c', 10000), '>', 10, 'the rest');
+CLOSE c;
+SELECT set_eq('SELECT id FROM fetched', 'SELECT id FROM before', 'are the rows that there were when it was opened');
+SELECT is((SELECT count(*) FROM fetched), (SELECT count(*) FROM before), 'each once');
+ROLLBACK TO a;
+DECLARE c SCROLL CURSOR FOR SELECT id FROM t WHERE b && box3d(0, 0, 0, 300, 300, 300);
+MOVE ABSOLUTE 20 IN c;
+SELECT lives_ok('FETCH BACKWARD 5 FROM c', 'a scrolling cursor goes backwards, over what it kept');
+CLOSE c;
+SELECT use_path('any');
+DROP INDEX t_b;
+
+CREATE INDEX t_b ON t USING bvh (b) WHERE id % 3 = 0;
+SELECT is_empty($$SELECT * FROM disagreements('t', 't_b', '{index,bitmap}', filter => 'id % 3 = 0')$$, 'partial index');
+INSERT INTO t SELECT 30000 + id, b FROM boxes_of('random', 300);
+UPDATE t SET id = id + 1 WHERE id BETWEEN 100 AND 900;
+SELECT is_empty($$SELECT * FROM disagreements('t', 't_b', '{index,bitmap}', filter => 'id % 3 = 0')$$, 'partial index, rows in and out of it');
+SELECT is_empty('SELECT unsound()', 'partial index: sound');
+DROP INDEX t_b;
+
+CREATE INDEX t_b ON t USING bvh (box3d_expand(b, 1)) WHERE id % 3 = 0;
+SELECT is(differs('SELECT id FROM t WHERE box3d_expand(b, 1) && box3d(0, 0, 0, 99, 99, 99) AND id % 3 = 0', 'index', 'Index Scan using t_b'), NULL, 'index on an expression');
+INSERT INTO t SELECT 31000 + id, b FROM boxes_of('infinite', 30);
+INSERT INTO t VALUES (70002, NULL);
+SELECT is(differs('SELECT id FROM t WHERE box3d_expand(b, 1) && box3d(0, 0, 0, 99, 99, 99) AND id % 3 = 0', 'bitmap', 't_b'), NULL, 'index on an expression, after inserts');
+SELECT is(differs('SELECT id FROM t WHERE box3d_expand(b, 1) IS NULL AND id % 3 = 0', 'index', 'Index Scan using t_b'), NULL, 'index on an expression: NULL');
+SELECT is_empty('SELECT unsound()', 'index on an expression: sound');
+DROP INDEX t_b;
+
+CREATE TEMP TABLE gone AS SELECT * FROM t;
+CREATE INDEX gone_b ON gone USING bvh (b);
+SELECT is_empty($$SELECT * FROM disagreements('gone', 'gone_b')$$, 'temporary table');
+INSERT INTO gone SELECT * FROM boxes_of('tiles', 2000);
+SELECT is_empty($$SELECT * FROM disagreements('gone', 'gone_b', '{bitmap}')$$, 'temporary table, after inserts');
+
+CREATE UNLOGGED TABLE unlogged AS SELECT * FROM t;
+CREATE INDEX unlogged_b ON unlogged USING bvh (b);
+INSERT INTO unlogged SELECT * FROM boxes_of('tiles', 2000);
+SELECT is_empty($$SELECT * FROM disagreements('unlogged', 'unlogged_b')$$, 'unlogged table');
+SELECT is_empty('SELECT unsound()', 'sound');
+
+-- two indexes on one column, one of them dropped
+CREATE INDEX t_b ON t USING bvh (b);
+CREATE INDEX t_b2 ON t USING bvh (b);
+DROP INDEX t_b;
+SELECT is_empty($$SELECT * FROM disagreements('t', 't_b2', '{bitmap}')$$, 'the second of two equal indexes');
+DROP INDEX t_b2;
+
+CREATE DOMAIN room AS box3d CHECK (VALUE && '(-1e9,-1e9,-1e9),(1e9,1e9,1e9)');
+CREATE TABLE rooms AS SELECT id, b::room AS b FROM boxes_of('random', 500);
+CREATE INDEX rooms_b ON rooms USING bvh (b);
+SELECT is(differs('SELECT id FROM rooms WHERE b && box3d(0, 0, 0, 100, 100, 100)', 'index', 'Index Scan using rooms_b'), NULL, 'a column of a domain');
+
+CREATE TABLE p (id int, b box3d) PARTITION BY HASH (id);
+SELECT format('CREATE TABLE p%s PARTITION OF p FOR VALUES WITH (MODULUS 3, REMAINDER %1$s)', i) FROM generate_series(0, 2) i \gexec
+CREATE INDEX p_b ON p USING bvh (b);
+INSERT INTO p SELECT * FROM t;
+SELECT is(differs('SELECT id FROM p WHERE b && box3d(0, 0, 0, 100, 100, 100)', 'index', 'Index Scan using p0_b_idx.*p1_b_idx.*p2_b_idx'), NULL, 'partitions');
+DROP TABLE p;
+
+-- ---------------------------------------------------------------------------
+-- INCLUDE
+-- ---------------------------------------------------------------------------
+
+CREATE TABLE wide (id int, b box3d, flag bool, n numeric, payload text, pair point, list int[]);
+CREATE FUNCTION fill_wide(first int, n int, longest int) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO wide SELECT first + id, CASE WHEN id % 11 > 0 THEN b END, CASE WHEN id % 4 > 0 THEN id % 3 = 0 END, nullif(id % 5, 0) / 3.0,
+      CASE WHEN id % 6 > 0 THEN repeat(chr(65 + id % 26), (random() * longest)::int) END, CASE WHEN id % 7 > 0 THEN point(id, -id) END,
+      CASE WHEN id % 9 > 0 THEN ARRAY[id, NULL, first] END
+  FROM boxes_of('random', n) $$;
+CREATE FUNCTION test_wide(what text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  q record;
+BEGIN
+  PERFORM queries_for('wide', 1);
+  FOR q IN SELECT * FROM queries WHERE id % 2 = 1 LOOP
+    RETURN NEXT is(differs(format('SELECT * FROM wide WHERE b && %L', q.b), 'only', 'Index Only Scan using wide_b'), NULL, what || ': all columns, ' || q.b);
+    RETURN NEXT is(differs(format('SELECT * FROM wide ORDER BY b <-> %L', q.b), 'only', 'Index Only Scan using wide_b'), NULL,
+                   what || ': all columns in order of distance to ' || q.b);
+  END LOOP;
+  RETURN NEXT is(differs('SELECT * FROM wide WHERE b IS NULL', 'only', 'Index Only Scan using wide_b'), NULL, what || ': all columns of NULL keys');
+  RETURN NEXT is(differs('SELECT payload FROM wide WHERE b && box3d(0, 0, 0, 300, 300, 300) AND flag AND n > 1', 'only', 'Index Only Scan using wide_b'), NULL, what || ': a filter on them');
+  RETURN NEXT is_empty('SELECT * FROM disagreements(''wide'', ''wide_b'', ''{only}'')', what || ': operators');
+  RETURN NEXT is_empty('SELECT unsound()', what || ': sound');
+END $$;
+SELECT fill_wide(0, 3000, 100);
+CREATE INDEX wide_b ON wide USING bvh (b) INCLUDE (flag, n, payload, pair, list, id);
+SELECT t FROM test_wide('INCLUDE, built') t;
+SELECT fill_wide(10000, 3000, 300);
+SELECT t FROM test_wide('INCLUDE, inserted') t;
+SET maintenance_work_mem = '1MB';
+SELECT fill_wide(20000, 8000, 100);
+REINDEX INDEX wide_b;
+SELECT t FROM test_wide('INCLUDE, sorted') t;
+RESET maintenance_work_mem;
+
+-- payloads of very different length, some longer than a page has room for by fillfactor
+TRUNCATE wide;
+DROP INDEX wide_b;
+ALTER TABLE wide ALTER payload SET STORAGE EXTERNAL;
+CREATE INDEX wide_b ON wide USING bvh (b) INCLUDE (payload) WITH (fillfactor = 30);
+INSERT INTO wide (id, b, payload) SELECT id, b, repeat('x', (random() * 7000)::int) FROM boxes_of('random', 400);
+SELECT queries_for('wide', 2);
+SELECT is_empty($$SELECT * FROM disagreements('wide', 'wide_b')$$, 'INCLUDE of up to 7,000 bytes, inserted');
+REINDEX INDEX wide_b;
+SELECT is_empty($$SELECT * FROM disagreements('wide', 'wide_b')$$, 'INCLUDE of up to 7,000 bytes, built');
+SELECT is_empty('SELECT unsound()', 'INCLUDE of up to 7,000 bytes: sound');
+-- too wide: an error of the user's, from a build as from an insert
+CREATE TABLE too_wide (b box3d, payload text);
+ALTER TABLE too_wide ALTER payload SET STORAGE EXTERNAL;
+CREATE FUNCTION test_too_wide(b box3d, length int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+  DROP INDEX IF EXISTS too_wide_b;
+  TRUNCATE too_wide;
+  INSERT INTO too_wide VALUES (b, repeat('x', length));
+  RETURN NEXT throws_ok('CREATE INDEX too_wide_b ON too_wide USING bvh (b) INCLUDE (payload)', '54000', NULL, format('INCLUDE of %s bytes with %s: build', length, b));
+  TRUNCATE too_wide;
+  CREATE INDEX too_wide_b ON too_wide USING bvh (b) INCLUDE (payload);
+  RETURN NEXT throws_ok(format('INSERT INTO too_wide VALUES (%L, repeat(''x'', %s))', b, length), '54000', NULL, format('INCLUDE of %s bytes with %s: insert', length, b));
+END $$;
+SELECT t FROM unnest(ARRAY[8090, 8110, 8130, 9000]) length, LATERAL test_too_wide(box3d(1, 1, 1), length) t;
+SELECT t FROM unnest(ARRAY[8140, 8160, 9000]) length, LATERAL test_too_wide(NULL, length) t;
+
+-- ---------------------------------------------------------------------------
+-- fillfactor
+-- ---------------------------------------------------------------------------
+
+CREATE TABLE packed AS SELECT * FROM boxes_of('random', 20000);
+CREATE INDEX packed_b ON packed USING bvh (b) WITH (fillfactor = 100);
+CREATE INDEX half_b ON packed USING bvh (b) WITH (fillfactor = 50);
+SELECT ok(relation_pages('half_b') BETWEEN 1.8 * relation_pages('packed_b') AND 2.1 * relation_pages('packed_b'),
+  format('fillfactor 50 makes twice the pages of 100 (%s, %s)', relation_pages('half_b'), relation_pages('packed_b')));
+SELECT lives_ok('ALTER INDEX packed_b SET (fillfactor = 50)', 'ALTER INDEX SET (fillfactor)');
+REINDEX INDEX packed_b;
+SELECT is(relation_pages('packed_b'), relation_pages('half_b'), 'holds from the next build on');
+ALTER INDEX packed_b RESET (fillfactor);
+REINDEX INDEX packed_b;
+SELECT ok((SELECT leaf_fill BETWEEN 0.88 AND 0.91 FROM bvh_stats('packed_b')), 'the default is 90');
+SELECT throws_ok(format('ALTER INDEX packed_b SET (fillfactor = %s)', f), '22023', NULL, 'fillfactor = ' || f) FROM unnest(ARRAY[9, 101, 0, -1]) f;
+SELECT throws_ok('ALTER INDEX packed_b SET (fillfactor = wide)', '22023', NULL, 'fillfactor = wide');
+SELECT throws_ok('CREATE INDEX ON packed USING bvh (b) WITH (buffering = on)', '22023', NULL, 'buffering is not an option of bvh');
+
+-- ---------------------------------------------------------------------------
+-- what the access method does not do
+-- ---------------------------------------------------------------------------
+
+SELECT throws_ok('CREATE INDEX ON packed USING bvh (b, b)', '0A000', NULL, 'several key columns');
+SELECT throws_ok('CREATE UNIQUE INDEX ON packed USING bvh (b)', '0A000', NULL, 'UNIQUE');
+SELECT throws_ok('CREATE INDEX ON packed USING bvh (b DESC)', '0A000', NULL, 'DESC');
+SELECT throws_ok('CREATE INDEX ON packed USING bvh (id)', '42704', NULL, 'other types');
+
+-- ---------------------------------------------------------------------------
+-- exclusion constraints
+-- ---------------------------------------------------------------------------
+
+CREATE TABLE ex (b box3d, CONSTRAINT apart EXCLUDE USING bvh (b WITH &&));
+INSERT INTO ex VALUES (box3d(0, 0, 0, 1, 1, 1)), (NULL), (NULL);
+SELECT throws_ok('INSERT INTO ex VALUES (box3d(1, 1, 1, 2, 2, 2))', '23P01', NULL, '&& excludes boxes that touch');
+SELECT lives_ok('INSERT INTO ex VALUES (box3d(1.5, 1, 1, 2, 2, 2))', 'but not boxes apart');
+SELECT throws_ok('UPDATE ex SET b = box3d_translate(b, -0.5, 0, 0) WHERE box3d_xmin(b) = 1.5', '23P01', NULL, 'an update into a conflict');
+SELECT lives_ok('INSERT INTO ex VALUES (box3d(0.5, 0.5, 0.5)), (box3d(9, 9, 9)) ON CONFLICT DO NOTHING', 'ON CONFLICT DO NOTHING');
+SELECT lives_ok('INSERT INTO ex VALUES (box3d(0.5, 0.5, 0.5)), (box3d(8, 8, 8)) ON CONFLICT ON CONSTRAINT apart DO NOTHING', 'ON CONFLICT ON CONSTRAINT');
+SELECT is((SELECT count(*)::int FROM ex WHERE b && box3d(8, 8, 8, 9, 9, 9)), 2, 'kept the rows without a conflict');
+SELECT is((SELECT count(*)::int FROM ex), 6, 'and only those');
+DELETE FROM ex WHERE b && box3d(0, 0, 0);
+SELECT lives_ok('INSERT INTO ex VALUES (box3d(1, 1, 1))', 'a deleted row excludes nothing');
+
+CREATE TABLE bricks (b box3d, CONSTRAINT no_clash EXCLUDE USING bvh (b WITH &&+) WITH (fillfactor = 60));
+SELECT lives_ok('INSERT INTO bricks SELECT b FROM boxes_of(''tiles'', 3000)', '&&+ lets boxes share faces, edges and corners');
+SELECT throws_ok('INSERT INTO bricks VALUES (box3d(5.5, 5.5, 5.5, 6, 6, 6))', '23P01', NULL, 'but not overlap');
+SELECT throws_ok('INSERT INTO bricks VALUES (box3d(5, 5, 5, 6, 6, 6))', '23P01', NULL, 'nor be equal');
+SELECT is((SELECT count(*)::int FROM bricks WHERE b && box3d(5, 5, 5)), 8, 'the neighbours are found');
+
+CREATE TABLE later (id int, b box3d, CONSTRAINT apart_later EXCLUDE USING bvh (b WITH &&) WHERE (id > 0) DEFERRABLE INITIALLY DEFERRED);
+INSERT INTO later VALUES (1, box3d(0, 0, 0, 1, 1, 1)), (2, box3d(0.5, 0, 0, 2, 1, 1)), (-3, box3d(0, 0, 0));
+UPDATE later SET b = box3d_translate(b, 5, 0, 0) WHERE id = 2;
+SELECT lives_ok('SET CONSTRAINTS apart_later IMMEDIATE', 'a conflict that is gone when the constraint is checked');
+SET CONSTRAINTS apart_later DEFERRED;
+INSERT INTO later VALUES (3, box3d(0.5, 0, 0));
+SELECT throws_ok('SET CONSTRAINTS apart_later IMMEDIATE', '23P01', NULL, 'one that is not');
+SELECT throws_ok('ALTER TABLE t ADD EXCLUDE USING bvh (b WITH &&)', '23P01', NULL, 'rows in conflict prevent a constraint');
+CREATE TABLE once (b box3d, EXCLUDE USING bvh (b WITH =));
+SELECT throws_ok('INSERT INTO once VALUES (box3d(-0.0, 0, 0, 1, 1, 1)), (box3d(0, 0, 0, 1, 1, 1))', '23P01', NULL, '= excludes equal boxes');
+
+-- ---------------------------------------------------------------------------
+-- transactions
+-- ---------------------------------------------------------------------------
+
+CREATE INDEX t_b ON t USING bvh (b);
+SELECT queries_for('t', 1);
+SAVEPOINT whole;
+TRUNCATE t;
+INSERT INTO t SELECT * FROM boxes_of('tiles', 1000);
+SAVEPOINT s;
+DELETE FROM t WHERE id % 2 = 0;
+SELECT is_empty($$SELECT * FROM disagreements('t', 't_b', '{bitmap,only}')$$, 'truncated, filled, deleted');
+ROLLBACK TO s;
+SELECT is_empty($$SELECT * FROM disagreements('t', 't_b', '{bitmap,only}')$$, 'the delete rolled back');
+ROLLBACK TO whole;
+SELECT is_empty($$SELECT * FROM disagreements('t', 't_b', '{bitmap,only}')$$, 'all of it rolled back');
+SAVEPOINT s;
+REINDEX INDEX t_b;
+INSERT INTO t SELECT * FROM boxes_of('tiles', 3000);
+ROLLBACK TO s;
+SELECT is_empty($$SELECT * FROM disagreements('t', 't_b', '{bitmap}')$$, 'a REINDEX rolled back');
+SAVEPOINT s;
+DROP INDEX t_b;
+CREATE INDEX t_gone ON t USING bvh (b);
+ROLLBACK TO s;
+SELECT is_empty($$SELECT * FROM disagreements('t', 't_b', '{bitmap}')$$, 'DROP and CREATE INDEX rolled back');
+SELECT is_empty('SELECT unsound()', 'all indexes are sound');
+
+-- ---------------------------------------------------------------------------
+-- parallel plans
+-- ---------------------------------------------------------------------------
+
+ANALYZE packed;
+SET max_parallel_workers_per_gather = 2;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET min_parallel_index_scan_size = 0;
+SET parallel_leader_participation = off;
+SELECT is(differs('SELECT sum(id), count(*) FROM packed WHERE b && box3d(-400, -400, -400, 400, 400, 400)', 'bitmap', 'Gather.*Parallel Bitmap Heap Scan on packed.*Bitmap Index Scan on (packed|half)_b'), NULL, 'a parallel bitmap heap scan');
+
+SELECT * FROM finish();
+ROLLBACK;
