@@ -117,6 +117,9 @@ bvh_walk(Relation index, BvhVisitor visitor, void *context)
 		Page page;
 
 		CHECK_FOR_INTERRUPTS();
+		/* the index may have grown since */
+		if (visit.blkno >= nblocks)
+			nblocks = RelationGetNumberOfBlocks(index);
 		if (visit.blkno >= nblocks)
 			ereport(ERROR,
 					errcode(ERRCODE_INDEX_CORRUPTED),
