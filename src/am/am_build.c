@@ -206,7 +206,7 @@ add_tuple(BuildState *state, PageWriter *writer, IndexTuple itup)
 					   RelationGetRelationName(state->index)),
 				errhint("Leave long columns out of INCLUDE."));
 	if (PageAddItem(writer->page,
-					(Item) itup,
+					(void *) itup,
 					IndexTupleSize(itup),
 					offnum,
 					false,
