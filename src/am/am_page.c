@@ -27,7 +27,7 @@ bvh_tuple_box(IndexTuple itup)
 bool
 bvh_has_null_key(IndexTuple itup)
 {
-	const bits8 *nulls = (bits8 *) itup + sizeof(IndexTupleData);
+	const uint8 *nulls = (uint8 *) itup + sizeof(IndexTupleData);
 
 	return IndexTupleHasNulls(itup) && att_isnull(0, nulls);
 }
