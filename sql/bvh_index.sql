@@ -10,11 +10,14 @@ CREATE INDEX v_expr ON v USING bvh (box3d_expand(b, 1));
 \d v
 ALTER INDEX v_part SET (fillfactor = 70);
 
--- one key column, of a type with an operator class; options that exist
+-- one key column, of a type with an operator class (the words are PostgreSQL's)
+\set VERBOSITY sqlstate
 CREATE INDEX ON v USING bvh (b, b);
 CREATE INDEX ON v USING bvh (id);
 CREATE UNIQUE INDEX ON v USING bvh (b);
 CREATE INDEX ON v USING bvh (b DESC);
+\set VERBOSITY default
+-- options that exist
 CREATE INDEX ON v USING bvh (b) WITH (fillfactor = 9);
 CREATE INDEX ON v USING bvh (b) WITH (buffering = on);
 

@@ -224,7 +224,7 @@ choose_cut(PackWork *work, const PackItem *items, size_t n, size_t npages)
 {
 	size_t step = n / SAMPLE + 1;
 	size_t nsample = (n + step - 1) / step;
-	int nbins = nsample / 4 < MAX_BINS ? (int) (nsample / 4) + 2 : MAX_BINS;
+	int nbins = nsample / 4 + 2 < MAX_BINS ? (int) (nsample / 4) + 2 : MAX_BINS;
 	PackCut best = {INFINITY, 0, npages / 2, 0, 0.0, 0.0};
 	double first[3] = {INFINITY, INFINITY, INFINITY};
 	double last[3] = {-INFINITY, -INFINITY, -INFINITY};

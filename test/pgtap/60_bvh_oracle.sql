@@ -165,7 +165,14 @@ BEGIN
   IF how = 'inserted' THEN
     CREATE INDEX mixed_b ON mixed USING bvh (b);
   END IF;
-  INSERT INTO mixed SELECT * FROM (SELECT * FROM boxes_of('random', nrows) UNION ALL SELECT -i, NULL FROM generate_series(1, nnulls) i) s ORDER BY random();
+  IF how = 'inserted last' THEN
+    -- to pages of boxes, and not to one of their own
+    INSERT INTO mixed SELECT * FROM boxes_of('random', nrows);
+    CREATE INDEX mixed_b ON mixed USING bvh (b);
+    INSERT INTO mixed SELECT -i FROM generate_series(1, nnulls) i;
+  ELSE
+    INSERT INTO mixed SELECT * FROM (SELECT * FROM boxes_of('random', nrows) UNION ALL SELECT -i, NULL FROM generate_series(1, nnulls) i) s ORDER BY random();
+  END IF;
   IF how = 'built' THEN
     CREATE INDEX mixed_b ON mixed USING bvh (b);
   END IF;
@@ -182,7 +189,7 @@ BEGIN
   DROP TABLE mixed;
 END $$;
 SELECT t FROM (VALUES ('a few NULL keys', 500, 5), ('pages of NULL keys', 500, 3000), ('only NULL keys', 0, 3000)) v(what, n, m),
-  unnest(ARRAY['built', 'inserted']) how, LATERAL test_nulls(what, n, m, how) t;
+  unnest(ARRAY['built', 'inserted', 'inserted last']) how, LATERAL test_nulls(what, n, m, how) t;
 -- so many that pages above pages have no other key
 SELECT t FROM test_nulls('levels of NULL keys', 300, 60000, 'built') t;
 
@@ -223,6 +230,16 @@ SELECT set_eq('SELECT q.id, l.b FROM queries q, LATERAL (SELECT b FROM t WHERE t
   'SELECT q.id, t.b FROM queries q JOIN t ON box3d_overlaps(t.b, q.b)', 'rescans of an index-only scan');
 SELECT set_eq('SELECT q.id, EXISTS (SELECT FROM t WHERE t.b && q.b) AS found FROM queries q',
   'SELECT q.id, EXISTS (SELECT FROM t WHERE box3d_overlaps(t.b, q.b)) FROM queries q', 'scans that are left after the first row');
+-- what one scan left unread is not of the next
+CREATE FUNCTION left_early(condition text) RETURNS text LANGUAGE sql AS $$
+  SELECT format('SELECT q.id, count(*), count(DISTINCT l.id) FROM (SELECT * FROM queries ORDER BY id) q,
+    LATERAL (SELECT t.id FROM t WHERE %s LIMIT CASE WHEN q.id %% 2 = 1 THEN 2 END) l GROUP BY 1 ORDER BY 1', condition) $$;
+SELECT use_path('index');
+SELECT matches(plan_of(left_early('t.b && q.b')), 'Nested Loop.*Limit.*Index Scan using t_b', 'scans that are left after two rows: plan');
+SELECT results_eq(left_early('t.b && q.b'), left_early('box3d_overlaps(t.b, q.b)'), 'scans that are left after two rows, and others');
+SELECT results_eq('SELECT q.id, l.d FROM (SELECT * FROM queries ORDER BY id) q, LATERAL (SELECT t.b <-> q.b AS d FROM t ORDER BY t.b <-> q.b LIMIT CASE WHEN q.id % 2 = 1 THEN 2 ELSE 300 END) l',
+  'SELECT q.id, l.d FROM (SELECT * FROM queries ORDER BY id) q, LATERAL (SELECT box3d_distance(t.b, q.b) AS d FROM t ORDER BY 1 LIMIT CASE WHEN q.id % 2 = 1 THEN 2 ELSE 300 END) l',
+  'ordered scans that are left after two rows, and others');
 SELECT use_path('any');
 
 -- a cursor, while its transaction changes the rows

@@ -31,6 +31,7 @@ $node->init;
 # a checkpoint only when asked for, so that recovery has something to do
 $node->append_conf('postgresql.conf', qq{
 fsync = off
+wal_level = replica
 full_page_writes = on
 checkpoint_timeout = 1h
 max_wal_size = 2GB

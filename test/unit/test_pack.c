@@ -340,7 +340,7 @@ static void
 check_kind(Rng *rng, const char *name, Generator generate)
 {
 	static const size_t numbers[] =
-		{1, 2, 3, 7, 8, 60, 121, 122, 123, 244, 245, 1000, 9362, 20000};
+		{1, 2, 3, 8, 60, 121, 122, 123, 244, 245, 1000, 1021, 9362, 20000};
 	static const size_t capacities[] = {1, 2, 3, 13, 122, 135, 100000};
 
 	for (int i = 0; i < LENGTH_OF(numbers); i++)
@@ -441,6 +441,11 @@ check_time(Rng *rng)
 static void
 check_million_equal(Rng *rng)
 {
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+	const double slowness = 1.0;
+#else
+	const double slowness = 20.0;
+#endif
 	const size_t n = 1000000;
 	PackItem *items = make_items(rng, equal_boxes, n);
 	clock_t start = clock();
@@ -451,13 +456,8 @@ check_million_equal(Rng *rng)
 	time = seconds_since(start);
 	free(items);
 	OK(is_exact(&result, n, 122), "a million equal boxes");
-#if defined(__x86_64__)
-#if !defined(__SANITIZE_ADDRESS__)
-	OK(time < 2.0, "in less than two seconds (%.2f)", time);
-#endif
-#else
-	NOTE("%.2f s", time);
-#endif
+	/* an emulator or a sanitizer is slower by far, but not quadratic either */
+	OK(time < 2.0 * slowness, "in less than %.0f seconds (%.2f)", 2.0 * slowness, time);
 	/* ticks are what lets a build be cancelled */
 	OK(result.nticks >= n / 65536, "%zu ticks", result.nticks);
 }
