@@ -82,6 +82,7 @@ static void
 emit_node(void *context, const BvhVisit *visit, Page page)
 {
 	NodesContext *nodes = context;
+	int level;
 	Datum values[5];
 	bool nulls[5] = {false};
 	Box3 bounds;
@@ -90,7 +91,9 @@ emit_node(void *context, const BvhVisit *visit, Page page)
 		return;
 	nulls[4] = !page_bounds(page, &bounds);
 	nulls[2] = visit->parent == InvalidBlockNumber;
-	values[0] = Int32GetDatum(nodes->height - 1 - visit->depth);
+	/* the tree may have grown since its height was found */
+	level = GistPageIsLeaf(page) ? 0 : Max(nodes->height - 1 - visit->depth, 1);
+	values[0] = Int32GetDatum(level);
 	values[1] = Int64GetDatum(visit->blkno);
 	values[2] = Int64GetDatum(visit->parent);
 	values[3] = Int32GetDatum(PageGetMaxOffsetNumber(page));
