@@ -1,0 +1,221 @@
+/*-------------------------------------------------------------------------
+ *
+ * tree.h
+ *	  A bounding volume hierarchy in memory: build, search, pairs, check.
+ *
+ * A tree is one chunk of memory without pointers.  It may be copied elsewhere,
+ * into shared memory too, as bvh_tree_size() bytes to an address that is a
+ * multiple of BVH_TREE_ALIGNMENT, and read there by any number of readers.
+ *
+ * A search is a struct of the caller's: begin, then next until it gives less
+ * than there is room for.  A search holds no memory but what its comment says,
+ * so one may be given up at any time.  Its tree, environment and query box must
+ * stay until then.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *-------------------------------------------------------------------------
+ */
+#ifndef BVH_TREE_H
+#define BVH_TREE_H
+
+#include "core/env.h"
+#include "core/range.h"
+
+/* an input of the build; 56 bytes */
+typedef struct BvhItem
+{
+	Box3 box;
+	uint64_t id; /* the caller's */
+} BvhItem;
+
+typedef struct BvhTree BvhTree;
+
+#define BVH_TREE_ALIGNMENT 64
+#define BVH_MOST_BOXES     (UINT64_C(1) << 30)
+
+/* nodes from the root to a block of boxes; see tree_build.c for the proof */
+#define BVH_MAX_HEIGHT 64
+
+typedef enum BvhBuildKind
+{
+	BVH_BUILD_SAH,    /* by the surface area heuristic: fast to search */
+	BVH_BUILD_HILBERT /* along the Hilbert curve: several times faster to build */
+} BvhBuildKind;
+
+typedef struct BvhBuildOptions
+{
+	BvhBuildKind kind;
+} BvhBuildOptions;
+
+/* ---------------------------------------------------------------- tree_build.c */
+
+extern BvhStatus bvh_tree_build(const BvhEnv *env, const BvhItem *items, size_t n,
+								const BvhBuildOptions *options, BvhTree **tree);
+extern void bvh_tree_free(const BvhEnv *env, BvhTree *tree);
+extern size_t bvh_tree_size(const BvhTree *tree);
+extern uint64_t bvh_tree_nboxes(const BvhTree *tree);
+extern bool bvh_tree_bounds(const BvhTree *tree, Box3 *bounds);
+
+/* bytes of a tree of n boxes: what to expect, and the most it can be */
+extern size_t bvh_tree_expected_size(size_t n);
+extern size_t bvh_tree_largest_size(size_t n);
+/* bytes that the build takes besides the items and the tree itself, at most */
+extern size_t bvh_tree_work_size(size_t n);
+
+/* ---------------------------------------------------------------- tree_query.c */
+
+#define BVH_RANGE_STACK (7 * BVH_MAX_HEIGHT + 8 + 16)
+
+/*
+ * All boxes in a range, in no particular order.  Holds no memory; nothing of
+ * it needs to be initialized before bvh_range_begin().
+ */
+typedef struct BvhRangeQuery
+{
+	const BvhTree *tree;
+	const BvhEnv *env;
+	BoxRange range;
+	float limit[6];        /* of a node: see tree_node.h */
+	bool is_half;          /* only upper[0..2] and lower[3..5] say anything */
+	uint32_t pending_ref;  /* a block that did not fit into the room */
+	uint32_t pending_mask; /* which of its boxes are left */
+	uint32_t nsteps;       /* since the last tick */
+	uint64_t nnodes;       /* seen so far, for EXPLAIN and tests */
+	uint64_t nblocks;
+	int depth;
+	uint32_t stack[BVH_RANGE_STACK];
+} BvhRangeQuery;
+
+extern void bvh_range_begin(BvhRangeQuery *query, const BvhTree *tree, const BvhEnv *env,
+							const BoxRange *range);
+extern size_t bvh_range_next(BvhRangeQuery *query, uint64_t *ids, size_t room);
+
+/* ---------------------------------------------------------------- tree_nearest.c */
+
+#define BVH_NEAREST_INLINE 96
+
+/* 24 bytes */
+typedef struct BvhNearestEntry
+{
+	double distance;
+	uint64_t id; /* of the nearest box of a run */
+	uint32_t ref;
+	uint8_t mask; /* boxes of a run not given yet; 0 for a node or a block */
+	uint8_t lane; /* of the nearest */
+} BvhNearestEntry;
+
+typedef struct BvhNeighbour
+{
+	double distance; /* box3_distance(), bit for bit */
+	uint64_t id;
+} BvhNeighbour;
+
+/*
+ * Boxes by their distance from the query box, equal distances by id.  Grows
+ * memory from the environment when the queue outgrows its inline part, which
+ * bvh_nearest_end() releases.
+ */
+typedef struct BvhNearestQuery
+{
+	const BvhTree *tree;
+	const BvhEnv *env;
+	Box3 query;
+	double most; /* distances beyond are of no interest */
+	uint32_t nsteps;
+	uint64_t nnodes;
+	uint64_t nblocks;
+	size_t n;
+	size_t size;
+	BvhNearestEntry *queue; /* a heap: inline_queue, or memory of the environment */
+	BvhNearestEntry inline_queue[BVH_NEAREST_INLINE];
+} BvhNearestQuery;
+
+extern void bvh_nearest_begin(BvhNearestQuery *nearest, const BvhTree *tree,
+							  const BvhEnv *env, const Box3 *query, double most);
+extern BvhStatus bvh_nearest_next(BvhNearestQuery *nearest, BvhNeighbour *out,
+								  size_t room, size_t *nout);
+extern void bvh_nearest_end(BvhNearestQuery *nearest);
+
+/* ---------------------------------------------------------------- tree_pairs.c */
+
+typedef struct BvhPair
+{
+	uint64_t a;
+	uint64_t b;
+} BvhPair;
+
+typedef enum BvhSelfMode
+{
+	BVH_SELF_ONCE, /* each two boxes once, in either order; none with itself */
+	BVH_SELF_BOTH, /* (a, b) and (b, a); none with itself */
+	BVH_SELF_ALL   /* and (a, a) */
+} BvhSelfMode;
+
+#define BVH_PAIRS_STACK (63 * BVH_MAX_HEIGHT + 64 + 64)
+
+/* 8 bytes: two lanes of nodes, as node << 3 | lane; see tree_pairs.c */
+typedef struct BvhPairsEntry
+{
+	uint32_t a;
+	uint32_t b;
+} BvhPairsEntry;
+
+/*
+ * All pairs of boxes with "a op b", for the operators that imply overlap.
+ * Holds no memory; 33 kB, of which only what is used is ever touched.
+ */
+typedef struct BvhPairs
+{
+	const BvhTree *a;
+	const BvhTree *b;
+	const BvhEnv *env;
+	BvhOp op;
+	BvhSelfMode mode;
+	bool is_self;
+	uint32_t nsteps;
+	uint64_t nnodes; /* pairs of nodes, and of blocks, compared so far */
+	uint64_t nblocks;
+
+	/* pairs of two blocks that did not fit into the room */
+	uint32_t pending_a;
+	uint32_t pending_b;
+	uint64_t pending_mask; /* bit 8 * lane of a + lane of b */
+	bool pending_is_self;
+
+	int depth;
+	BvhPairsEntry stack[BVH_PAIRS_STACK];
+} BvhPairs;
+
+extern bool bvh_op_pairs(BvhOp op);
+extern void bvh_pairs_begin(BvhPairs *pairs, const BvhTree *a, const BvhTree *b,
+							const BvhEnv *env, BvhOp op);
+extern void bvh_self_pairs_begin(BvhPairs *pairs, const BvhTree *tree, const BvhEnv *env,
+								 BvhOp op, BvhSelfMode mode);
+extern size_t bvh_pairs_next(BvhPairs *pairs, BvhPair *out, size_t room);
+
+/* ---------------------------------------------------------------- tree_check.c */
+
+typedef struct BvhTreeStats
+{
+	uint64_t nboxes;
+	uint64_t ngiants; /* boxes kept apart for their size */
+	uint64_t nnodes;
+	uint64_t nblocks;
+	int height;  /* nodes from the root to a block of boxes; 0 for no box */
+	double fill; /* boxes a place in the blocks */
+	double cost; /* surface area heuristic: nodes and blocks that a ray visits */
+	size_t size;
+} BvhTreeStats;
+
+/* the first broken invariant; number 0 and "" when the tree is sound */
+typedef struct BvhTreeFault
+{
+	int number;
+	uint32_t node;
+	const char *message;
+} BvhTreeFault;
+
+extern bool bvh_tree_check(const void *memory, size_t size, BvhTreeFault *fault);
+extern void bvh_tree_stats(const BvhTree *tree, BvhTreeStats *stats);
+
+#endif /* BVH_TREE_H */
