@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * join_explain.c
+ *	  What EXPLAIN says of a BVH Join.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "commands/explain.h"
+#include "nodes/makefuncs.h"
+#include "utils/ruleutils.h"
+
+#include "join/join.h"
+#include "join/join_state.h"
+#include "pg/compat.h"
+
+static const char *
+join_type_name(JoinType jointype)
+{
+	switch (jointype)
+	{
+		case JOIN_INNER:
+			return "Inner";
+		case JOIN_LEFT:
+			return "Left";
+		case JOIN_SEMI:
+			return "Semi";
+		case JOIN_ANTI:
+			return "Anti";
+		default:
+			return "???";
+	}
+}
+
+static void
+explain_condition(const char *label, Node *condition, CustomScanState *node,
+				  List *ancestors, ExplainState *es)
+{
+	List *context = set_deparse_context_plan(es->deparse_cxt,
+											 node->ss.ps.plan,
+											 ancestors);
+
+	ExplainPropertyText(label, deparse_expression(condition, context, true, false), es);
+}
+
+/*
+ * bvh_join_explain --- ExplainCustomScan
+ */
+void
+bvh_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	BvhJoinState *state = (BvhJoinState *) node;
+	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
+	List *quals = list_nth(scan->custom_exprs, BVH_JOIN_QUALS);
+	const JoinCounters *counters = &state->counters;
+	Instrumentation *instrument = node->ss.ps.instrument;
+
+	ExplainPropertyText("Join Type", join_type_name(state->jointype), es);
+	if (es->verbose && state->inner_unique)
+		ExplainPropertyBool("Inner Unique", true, es);
+	explain_condition("BVH Cond",
+					  list_nth(scan->custom_exprs, BVH_JOIN_CLAUSE),
+					  node,
+					  ancestors,
+					  es);
+	if (quals != NIL)
+	{
+		explain_condition("Join Filter",
+						  (Node *) make_ands_explicit(quals),
+						  node,
+						  ancestors,
+						  es);
+		if (es->analyze && instrument != NULL && instrument->nloops > 0 &&
+			(instrument->nfiltered2 > 0 || es->format != EXPLAIN_FORMAT_TEXT))
+			ExplainPropertyFloat("Rows Removed by Join Filter",
+								 NULL,
+								 instrument->nfiltered2 / instrument->nloops,
+								 0,
+								 es);
+	}
+	if (!es->analyze)
+		return;
+
+	if (es->format != EXPLAIN_FORMAT_TEXT)
+	{
+		ExplainPropertyUInteger("Boxes", NULL, counters->nboxes, es);
+		ExplainPropertyUInteger("Nodes", NULL, counters->nnodes, es);
+		ExplainPropertyInteger("Height", NULL, counters->height, es);
+		ExplainPropertyUInteger("Node Tests", NULL, counters->ntests, es);
+		ExplainPropertyUInteger("Passes", NULL, counters->npasses, es);
+		ExplainPropertyUInteger("Peak Memory Usage",
+								"kB",
+								(state->memory.peak + 1023) / 1024,
+								es);
+	}
+	else if (counters->npasses > 0)
+	{
+		ExplainIndentText(es);
+		appendStringInfo(es->str,
+						 "Boxes: " UINT64_FORMAT "  Nodes: " UINT64_FORMAT
+						 "  Height: %d  Node Tests: " UINT64_FORMAT
+						 "  Passes: " UINT64_FORMAT "  Memory Usage: %zukB\n",
+						 counters->nboxes,
+						 counters->nnodes,
+						 counters->height,
+						 counters->ntests,
+						 counters->npasses,
+						 (state->memory.peak + 1023) / 1024);
+	}
+}
