@@ -7,10 +7,10 @@
  * into shared memory too, as bvh_tree_size() bytes to an address that is a
  * multiple of BVH_TREE_ALIGNMENT, and read there by any number of readers.
  *
- * A search is a struct of the caller's: begin, then next until it gives less
- * than there is room for.  A search holds no memory but what its comment says,
- * so one may be given up at any time.  Its tree, environment and query box must
- * stay until then.
+ * A search is a struct of the caller's, which needs no clearing: begin, then
+ * next until it gives nothing.  A search holds no memory but what its comment
+ * says, so most may be given up at any time.  Its tree and environment must stay
+ * until then.
  *
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
@@ -79,7 +79,7 @@ typedef struct BvhRangeQuery
 	bool is_half;          /* only upper[0..2] and lower[3..5] say anything */
 	uint32_t pending_ref;  /* a block that did not fit into the room */
 	uint32_t pending_mask; /* which of its boxes are left */
-	uint32_t nsteps;       /* since the last tick */
+	uint32_t nsteps;       /* for the tick */
 	uint64_t nnodes;       /* seen so far, for EXPLAIN and tests */
 	uint64_t nblocks;
 	int depth;
@@ -180,7 +180,7 @@ typedef struct BvhPairs
 	uint32_t pending_a;
 	uint32_t pending_b;
 	uint64_t pending_mask; /* bit 8 * lane of a + lane of b */
-	bool pending_is_self;
+	bool is_half_given;    /* of the first of them, (a, b) is given, (b, a) is not */
 
 	int depth;
 	BvhPairsEntry stack[BVH_PAIRS_STACK];

@@ -13,6 +13,7 @@
 #define BVH_KERNELS_H
 
 #include "core/range.h"
+#include "core/simd/tree_kernels.h"
 
 /* boxes of a block: one AVX-512 register of float for each lane */
 #define BVH_BLOCK 16
@@ -59,6 +60,9 @@ typedef struct BvhKernels
 	/* box3_distance() of each of the n boxes of a page to the query */
 	void (*distances)(const char *base, const uint16_t *offset, int n, const Box3 *query,
 					  double *distance);
+
+	/* those of the tree in memory */
+	const BvhTreeKernels *tree;
 } BvhKernels;
 
 extern const BvhKernels bvh_kernels_scalar;

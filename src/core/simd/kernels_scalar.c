@@ -78,4 +78,5 @@ const BvhKernels bvh_kernels_scalar = {
 	.excess = excess,
 	.select_boxes = select_boxes,
 	.distances = bvh_distances_scalar,
+	.tree = &bvh_tree_kernels_scalar,
 };

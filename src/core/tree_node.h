@@ -1,0 +1,143 @@
+/*-------------------------------------------------------------------------
+ *
+ * tree_node.h
+ *	  How a tree lies in memory.
+ *
+ *     BvhTree             256 bytes
+ *     BvhNode[nnodes]     256 bytes each, depth first, the root first
+ *     BvhBlock[nblocks]   448 bytes each, in the order of their nodes
+ *
+ * Everything is aligned to cache lines, and nothing is a pointer.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *-------------------------------------------------------------------------
+ */
+#ifndef BVH_TREE_NODE_H
+#define BVH_TREE_NODE_H
+
+#include <string.h>
+
+#include "core/tree.h"
+
+/* children of a node, and boxes of a block */
+#define BVH_WIDTH 8
+
+/* in BvhPairsEntry: the root, which is in no lane */
+#define BVH_PAIRS_ROOT UINT32_MAX
+
+#define BVH_TREE_MAGIC UINT32_C(0x42564831) /* layout 1 */
+
+/*
+ * What a lane of a node leads to: a node by its number, or a block by its
+ * number and how many of its places are taken, at least one.
+ */
+#define BVH_REF_BLOCK UINT32_C(0x80000000)
+
+static inline uint32_t
+block_ref(uint32_t block, uint32_t n)
+{
+	return BVH_REF_BLOCK | block << 3 | (n - 1);
+}
+
+static inline bool
+ref_is_block(uint32_t ref)
+{
+	return (ref & BVH_REF_BLOCK) != 0;
+}
+
+static inline uint32_t
+ref_block(uint32_t ref)
+{
+	return (ref & ~BVH_REF_BLOCK) >> 3;
+}
+
+/* a bit for each box of the block */
+static inline uint32_t
+ref_live(uint32_t ref)
+{
+	return UINT32_C(0xFF) >> (7 - (ref & 7));
+}
+
+/*
+ * 256 bytes, four cache lines.  Bounds are float, rounded outward.  The upper
+ * ones are negated, so that all six are rounded down, a union is the least of
+ * each, and a test is six times "at most".  Lanes without a child repeat the
+ * first, so that they hold ordinary numbers; live says that they do not count.
+ */
+typedef struct BvhNode
+{
+	float bound[6][BVH_WIDTH]; /* lo.x, lo.y, lo.z, -hi.x, -hi.y, -hi.z */
+	uint32_t child[BVH_WIDTH];
+	uint32_t live; /* a bit for each lane in use */
+	uint8_t spare[28];
+} BvhNode;
+
+/* 448 bytes, seven cache lines; places not taken repeat the first */
+typedef struct BvhBlock
+{
+	double bound[6][BVH_WIDTH]; /* lo.x, lo.y, lo.z, hi.x, hi.y, hi.z; exact */
+	uint64_t id[BVH_WIDTH];
+} BvhBlock;
+
+struct BvhTree
+{
+	uint32_t magic;
+	uint32_t skipped; /* bytes between the chunk of the allocator and this */
+	uint64_t size;    /* in bytes, with this */
+	uint64_t nboxes;
+	uint64_t ngiants;
+	uint32_t nnodes;
+	uint32_t nblocks;
+	uint32_t height;
+	uint32_t spare;
+	Box3 bounds; /* of all boxes */
+	uint8_t spare_bytes[256 - 96];
+};
+
+_Static_assert(sizeof(BvhNode) == 256, "a node is four cache lines");
+_Static_assert(sizeof(BvhBlock) == 448, "a block is seven cache lines");
+_Static_assert(sizeof(BvhTree) == 256, "what follows the header is aligned like it");
+
+static inline BvhNode *
+tree_nodes(const BvhTree *tree)
+{
+	return (BvhNode *) ((char *) tree + sizeof(BvhTree));
+}
+
+static inline BvhBlock *
+tree_blocks(const BvhTree *tree)
+{
+	return (BvhBlock *) (tree_nodes(tree) + tree->nnodes);
+}
+
+/* the largest float that is not above x; x is not NaN */
+static inline float
+float_below(double x)
+{
+	float f = (float) x;
+
+	return (double) f > x ? nextafterf(f, -INFINITY) : f;
+}
+
+/* is nothing asked of lower[0..2] and upper[3..5]?  So it is for overlap. */
+static inline bool
+range_is_half(const BoxRange *range)
+{
+	bool is_half = true;
+
+	for (int d = 0; d < 3; d++)
+		is_half &= range->lower[d] == -INFINITY && range->upper[d + 3] == INFINITY;
+	return is_half;
+}
+
+static inline void
+block_box(const BvhBlock *block, int place, Box3 *box)
+{
+	for (int d = 0; d < 3; d++)
+	{
+		box->lo[d] = block->bound[d][place];
+		box->hi[d] = block->bound[d + 3][place];
+	}
+}
+
+#endif /* BVH_TREE_NODE_H */

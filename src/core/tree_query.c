@@ -1,0 +1,70 @@
+/*-------------------------------------------------------------------------
+ *
+ * tree_query.c
+ *	  All boxes in a range.
+ *
+ * A stack of what is still to be visited, nodes and blocks alike.  A node takes
+ * one entry off and puts at most eight on, so the stack holds at most seven
+ * for each level, and one; besides, the kernels may write 16 entries at once.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *-------------------------------------------------------------------------
+ */
+#include "core/simd/kernels.h"
+
+_Static_assert(BVH_RANGE_STACK >= (BVH_WIDTH - 1) * BVH_MAX_HEIGHT + 1 + 16,
+			   "the stack of a search cannot overflow");
+
+/*
+ * node_limits --- what the bounds of a node's lane must not exceed
+ *
+ * The bounds are floats that are not above what they stand for.  So when that
+ * is at most x, they are at most the largest float that is not above x.
+ */
+static void
+node_limits(const BoxRange *range, float limit[6])
+{
+	for (int d = 0; d < 3; d++)
+	{
+		/* box3_node_range(), without its calls of fmin() and fmax() */
+		double upper = range->upper[d] < range->upper[d + 3] ? range->upper[d]
+															 : range->upper[d + 3];
+		double lower = range->lower[d] > range->lower[d + 3] ? range->lower[d]
+															 : range->lower[d + 3];
+
+		limit[d] = float_below(upper);
+		limit[d + 3] = float_below(-lower);
+	}
+}
+
+/*
+ * bvh_range_begin --- search the boxes of a range
+ */
+void
+bvh_range_begin(BvhRangeQuery *query, const BvhTree *tree, const BvhEnv *env,
+				const BoxRange *range)
+{
+	query->tree = tree;
+	query->env = env;
+	query->range = *range;
+	query->is_half = range_is_half(range);
+	node_limits(range, query->limit);
+	query->pending_mask = 0;
+	query->nsteps = 0;
+	query->nnodes = 0;
+	query->nblocks = 0;
+	query->stack[0] = 0;
+	query->depth = tree->nnodes > 0 ? 1 : 0;
+}
+
+/*
+ * bvh_range_next --- ids of further boxes, up to room >= 1 of them
+ *
+ * Gives as many as there is room for, unless there are no more; 0 at the end.
+ * To know whether there is any, ask for one.  The tick may not return.
+ */
+size_t
+bvh_range_next(BvhRangeQuery *query, uint64_t *ids, size_t room)
+{
+	return bvh_kernels->tree->range_next(query, ids, room);
+}
