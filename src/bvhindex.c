@@ -11,6 +11,7 @@
 #include "fmgr.h"
 
 #include "am/bvh.h"
+#include "join/join.h"
 #include "pg/settings.h"
 
 PG_MODULE_MAGIC;
@@ -22,4 +23,5 @@ _PG_init(void)
 {
 	bvh_define_settings();
 	bvh_define_options();
+	bvh_join_install();
 }

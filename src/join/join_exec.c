@@ -593,7 +593,11 @@ start(BvhJoinState *state)
 		state->inner_ready = true;
 	}
 	if (state->spill != NULL)
+	{
+		/* each part of it is built again */
+		memset(&state->counters, 0, sizeof(state->counters));
 		bvh_spill_outer(state);
+	}
 	else if (state->inner_rows.n == 0 && !state->null_extends)
 		return false;
 	return true;
@@ -774,10 +778,11 @@ bvh_join_begin(CustomScanState *node, EState *estate, int eflags)
 	state->jointype = (JoinType) intVal(list_nth(settings, BVH_JOIN_TYPE));
 	state->op = (BvhOp) intVal(list_nth(settings, BVH_JOIN_OP));
 	state->outer_is_left = intVal(list_nth(settings, BVH_JOIN_OUTER_IS_LEFT)) != 0;
+	state->inner_unique = intVal(list_nth(settings, BVH_JOIN_INNER_UNIQUE)) != 0;
 	state->null_extends = state->jointype == JOIN_LEFT || state->jointype == JOIN_ANTI;
 	state->single_match = state->jointype == JOIN_SEMI ||
 						  state->jointype == JOIN_ANTI ||
-						  intVal(list_nth(settings, BVH_JOIN_INNER_UNIQUE)) != 0;
+						  state->inner_unique;
 	state->marks_matched = state->null_extends || state->single_match;
 	state->uses_pairs = state->op == BVH_DISTANCE || bvh_op_pairs(state->op);
 

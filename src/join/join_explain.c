@@ -97,7 +97,7 @@ bvh_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	}
 	else if (counters->npasses > 0)
 	{
-		ExplainIndentText(es);
+		appendStringInfoSpaces(es->str, es->indent * 2);
 		appendStringInfo(es->str,
 						 "Boxes: " UINT64_FORMAT "  Nodes: " UINT64_FORMAT
 						 "  Height: %d  Node Tests: " UINT64_FORMAT

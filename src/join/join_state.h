@@ -134,6 +134,7 @@ typedef struct BvhJoinState
 	JoinType jointype;
 	BvhOp op;
 	bool outer_is_left;
+	bool inner_unique;
 	bool single_match; /* an outer row is done with at its first match */
 	bool null_extends; /* LEFT and ANTI: rows without a match come out, too */
 	bool marks_matched; /* is it of interest whether a row had a match? */

@@ -81,6 +81,20 @@
 #define bvh_count_search(scan) ((void) (scan))
 #endif
 
+/* 18 counts the disabled nodes of a path; before, each costs disable_cost */
+#if PG_VERSION_NUM >= 180000
+#define bvh_add_disabled_nodes(path, outer, inner)                                       \
+	((path)->disabled_nodes = (outer)->disabled_nodes + (inner)->disabled_nodes)
+#else
+#define bvh_add_disabled_nodes(path, outer, inner) ((void) 0)
+#endif
+
+/* 18 gave the functions that print a property a header of their own */
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
+
 /* 19 gave table scans flags, and tuple descriptors a finishing step */
 #if PG_VERSION_NUM >= 190000
 #define bvh_index_fetch_begin(heap)   table_index_fetch_begin(heap, 0)

@@ -20,6 +20,7 @@
 
 BVH_FUNCTION(bvh_simd_available);
 
+bool bvh_enable_join = true;
 static char *bvh_simd;
 
 static const BvhKernels *
@@ -49,6 +50,16 @@ void
 bvh_define_settings(void)
 {
 	/* alphabetical; README.md has the same table */
+	DefineCustomBoolVariable("bvhindex.enable_join",
+							 "Enables the planner's use of BVH joins.",
+							 NULL,
+							 &bvh_enable_join,
+							 true,
+							 PGC_USERSET,
+							 GUC_EXPLAIN,
+							 NULL,
+							 NULL,
+							 NULL);
 	DefineCustomStringVariable("bvhindex.simd",
 							   "Chooses the instruction set used to test boxes.",
 							   "All choices give the same answers.",

@@ -9,6 +9,8 @@
 #ifndef BVH_SETTINGS_H
 #define BVH_SETTINGS_H
 
+extern bool bvh_enable_join;
+
 extern void bvh_define_settings(void);
 
 #endif /* BVH_SETTINGS_H */

@@ -33,6 +33,7 @@ extern void box3d_get_numbers(ArrayType *array, int n, const char *what, const c
 extern PGDLLEXPORT Datum box3d_gist_consistent(PG_FUNCTION_ARGS);
 
 /* the planner support recognises functions and operators by these */
+extern PGDLLEXPORT Datum box3d_dwithin(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum box3d_expand(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum box3d_reach(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum box3d_overlaps(PG_FUNCTION_ARGS);
