@@ -350,7 +350,7 @@ COMMENT ON FUNCTION box3d_same(a box3d, b box3d) IS
 CREATE OPERATOR ~= (
   LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_same,
   COMMUTATOR = ~=,
-  RESTRICT = eqsel, JOIN = eqjoinsel
+  RESTRICT = eqsel, JOIN = box3d_joinsel
 );
 COMMENT ON OPERATOR ~= (box3d, box3d) IS 'same bounds?';
 

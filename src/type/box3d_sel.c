@@ -23,6 +23,7 @@
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "utils/catcache.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
@@ -478,6 +479,9 @@ box3d_sel(PG_FUNCTION_ARGS)
 
 /*
  * box3d_joinsel(internal, oid, internal, int2, internal) --- join estimator
+ *
+ * Of "~=", too, though it leaves the estimate to that of any equality: planning
+ * a join by one of our operators has to load this library, see join_path.c.
  */
 Datum
 box3d_joinsel(PG_FUNCTION_ARGS)
@@ -489,5 +493,13 @@ box3d_joinsel(PG_FUNCTION_ARGS)
 	SpecialJoinInfo *sjinfo = (SpecialJoinInfo *) PG_GETARG_POINTER(4);
 	BoxClause clause = {get_opcode(opno), operator_strategy(opno, GIST_AM_OID), 0.0};
 
+	if (clause.op == BVH_SAME)
+		return DirectFunctionCall5Coll(eqjoinsel,
+									   PG_GET_COLLATION(),
+									   PG_GETARG_DATUM(0),
+									   PG_GETARG_DATUM(1),
+									   PG_GETARG_DATUM(2),
+									   PG_GETARG_DATUM(3),
+									   PG_GETARG_DATUM(4));
 	PG_RETURN_FLOAT8(box3d_join(root, &clause, args, jointype, sjinfo));
 }
