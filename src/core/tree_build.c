@@ -421,8 +421,10 @@ cut_binned(Build *build, const Part *part, BvhPrimBounds bounds[2], size_t *nlef
 	todo = (BvhPartition){prims, 0, part->n, best.axis, (float) best.bin, &map, {nothing, nothing}};
 	while (todo.left < todo.right)
 	{
+		size_t left = todo.right - todo.left;
+
 		build->kernels->partition(&todo, TICK_BOXES);
-		count_steps(build, TICK_BOXES / 2);
+		count_steps(build, left < TICK_BOXES ? left : TICK_BOXES);
 	}
 	BVH_ASSERT(todo.left == best.nleft);
 	memcpy(bounds, todo.bounds, sizeof(todo.bounds));
@@ -584,8 +586,8 @@ frame_part(Build *build, Part *part)
 	for (size_t i = 0; i < part->n; i++)
 	{
 		include_finite(&bounds, &build->items[prims[i].item & ~ITEM_TAG].box);
-		if (i % TICK_BOXES == 0)
-			count_steps(build, TICK_BOXES);
+		if (i % 1024 == 1023)
+			count_steps(build, 1024);
 	}
 	make_frame(&frame, &bounds);
 	part->exponent = frame.exponent;
@@ -1008,7 +1010,7 @@ fill_lanes(Build *build, BvhTree *tree, uint32_t number, const Lane *lanes, int 
 		node->child[i] = block_ref(tree->nblocks, lanes[i].n);
 		fill_block(build, tree, &lanes[i], &tree_blocks(tree)[tree->nblocks++], node, i);
 	}
-	count_steps(build, 8 * BVH_WIDTH);
+	count_steps(build, 4 * BVH_WIDTH);
 }
 
 /* bounds of the lanes with a node, from the last node to the first */
@@ -1116,8 +1118,8 @@ set_giants_apart(Build *build)
 			const Box3 *b = &build->items[ordered_item(build, i)].box;
 
 			ngiants += !include_finite(&bounds, b);
-			if (i % TICK_BOXES == 0)
-				count_steps(build, TICK_BOXES / 2);
+			if (i % 1024 == 1023)
+				count_steps(build, 1024);
 		}
 		make_frame(&build->frame, &bounds);
 		if (round > 0)

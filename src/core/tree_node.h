@@ -130,6 +130,17 @@ range_is_half(const BoxRange *range)
 	return is_half;
 }
 
+/* what a lane of a node bounds */
+static inline void
+node_box(const BvhNode *node, int lane, Box3 *box)
+{
+	for (int d = 0; d < 3; d++)
+	{
+		box->lo[d] = node->bound[d][lane];
+		box->hi[d] = -node->bound[d + 3][lane];
+	}
+}
+
 static inline void
 block_box(const BvhBlock *block, int place, Box3 *box)
 {

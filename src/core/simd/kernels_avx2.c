@@ -129,7 +129,7 @@ const BvhKernels bvh_kernels_avx2 = {
 	.excess = excess,
 	.select_boxes = select_boxes,
 	.distances = bvh_distances_avx2,
-	.tree = &bvh_tree_kernels_scalar,
+	.tree = &bvh_tree_kernels_avx2,
 };
 
 #endif

@@ -85,7 +85,7 @@ const BvhKernels bvh_kernels_avx512 = {
 	.excess = excess,
 	.select_boxes = select_boxes,
 	.distances = bvh_distances_avx2, /* every AVX-512 machine has AVX2 */
-	.tree = &bvh_tree_kernels_scalar,
+	.tree = &bvh_tree_kernels_avx512,
 };
 
 #endif

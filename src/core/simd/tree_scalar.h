@@ -165,11 +165,7 @@ node_distances(const BvhNode *node, const Box3 *query, double out[8])
 	{
 		Box3 box;
 
-		for (int d = 0; d < 3; d++)
-		{
-			box.lo[d] = node->bound[d][lane];
-			box.hi[d] = -node->bound[d + 3][lane];
-		}
+		node_box(node, lane, &box);
 		out[lane] = box3_distance(&box, query);
 	}
 }

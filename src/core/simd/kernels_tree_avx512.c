@@ -1,0 +1,371 @@
+/*-------------------------------------------------------------------------
+ *
+ * kernels_tree_avx512.c
+ *	  The walks through the tree for AVX-512 (F).
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *-------------------------------------------------------------------------
+ */
+#include "core/simd/tree_kernels.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#define TREE_TARGET BVH_TARGET("avx512f")
+#define TREE_TABLE  bvh_tree_kernels_avx512
+
+/* ---------------------------------------------------------------- nodes */
+
+/* two lanes of bounds to a register; the upper half is the second of them */
+typedef struct NodeProbe
+{
+	__m512 limit[3];
+} NodeProbe;
+
+TREE_TARGET
+static inline __m512
+twice(__m256 lower, __m256 upper)
+{
+	__m512d both = _mm512_castpd256_pd512(_mm256_castps_pd(lower));
+
+	return _mm512_castpd_ps(_mm512_insertf64x4(both, _mm256_castps_pd(upper), 1));
+}
+
+TREE_TARGET
+static inline NodeProbe
+node_probe(const float limit[6])
+{
+	NodeProbe probe;
+
+	for (int k = 0; k < 3; k++)
+		probe.limit[k] = twice(_mm256_set1_ps(limit[2 * k]), _mm256_set1_ps(limit[2 * k + 1]));
+	return probe;
+}
+
+/* ordered comparisons here and below: NaN misses, as in C */
+TREE_TARGET
+static inline uint32_t
+node_hits(const BvhNode *node, const NodeProbe *probe)
+{
+	uint32_t hit = 0xFFFF;
+
+	for (int k = 0; k < 3; k++)
+		hit &= _mm512_cmp_ps_mask(_mm512_load_ps(node->bound[2 * k]),
+								  probe->limit[k],
+								  _CMP_LE_OQ);
+	return hit & hit >> 8;
+}
+
+TREE_TARGET
+static inline uint32_t
+node_hits_lane(const BvhNode *node, const BvhNode *other, int lane)
+{
+	float limit[6];
+	NodeProbe probe;
+
+	for (int k = 0; k < 6; k++)
+		limit[k] = -other->bound[(k + 3) % 6][lane];
+	probe = node_probe(limit);
+	return node_hits(node, &probe);
+}
+
+TREE_TARGET
+static inline uint64_t
+node_pairs(const BvhNode *a, const BvhNode *b)
+{
+	const __m512i sign = _mm512_set1_epi32(INT32_MIN);
+	__m512i which = _mm512_castps_si512(
+		twice(_mm256_setzero_ps(), _mm256_castsi256_ps(_mm256_set1_epi32(1))));
+	__m512 negated[6];
+	uint64_t mask = 0;
+
+	for (int k = 0; k < 6; k++)
+	{
+		__m512d both = _mm512_broadcast_f64x4(
+			_mm256_castps_pd(_mm256_load_ps(b->bound[(k + 3) % 6])));
+
+		negated[k] =
+			_mm512_castsi512_ps(_mm512_xor_si512(_mm512_castpd_si512(both), sign));
+	}
+	/* two lanes of a at once */
+	for (int i = 0; i < BVH_WIDTH; i += 2)
+	{
+		uint64_t hit = 0xFFFF;
+
+		for (int k = 0; k < 6; k++)
+		{
+			__m512 lanes = _mm512_castps256_ps512(_mm256_load_ps(a->bound[k]));
+
+			hit &= _mm512_cmp_ps_mask(_mm512_permutexvar_ps(which, lanes),
+									  negated[k],
+									  _CMP_LE_OQ);
+		}
+		mask |= hit << 8 * i;
+		which = _mm512_add_epi32(which, _mm512_set1_epi32(2));
+	}
+	return mask;
+}
+
+/* writes all 16 */
+TREE_TARGET
+static inline int
+push_children(uint32_t *stack, const BvhNode *node, uint32_t mask)
+{
+	__m512i child = _mm512_castsi256_si512(
+		_mm256_load_si256((const __m256i *) node->child));
+
+	_mm512_storeu_si512(stack, _mm512_maskz_compress_epi32((__mmask16) mask, child));
+	return __builtin_popcount(mask);
+}
+
+/* ---------------------------------------------------------------- blocks */
+
+typedef struct RangeProbe
+{
+	__m512d lower[6];
+	__m512d upper[6];
+} RangeProbe;
+
+TREE_TARGET
+static inline RangeProbe
+range_probe(const BoxRange *range)
+{
+	RangeProbe probe;
+
+	for (int k = 0; k < 6; k++)
+	{
+		probe.lower[k] = _mm512_set1_pd(range->lower[k]);
+		probe.upper[k] = _mm512_set1_pd(range->upper[k]);
+	}
+	return probe;
+}
+
+TREE_TARGET
+static inline uint32_t
+block_hits(const BvhBlock *block, const RangeProbe *probe, bool is_half)
+{
+	uint32_t hit = 0xFF;
+
+	for (int d = 0; d < 3; d++)
+	{
+		__m512d lo = _mm512_load_pd(block->bound[d]);
+		__m512d hi = _mm512_load_pd(block->bound[d + 3]);
+
+		hit &= _mm512_cmp_pd_mask(lo, probe->upper[d], _CMP_LE_OQ);
+		hit &= _mm512_cmp_pd_mask(probe->lower[d + 3], hi, _CMP_LE_OQ);
+		if (is_half)
+			continue;
+		hit &= _mm512_cmp_pd_mask(probe->lower[d], lo, _CMP_LE_OQ);
+		hit &= _mm512_cmp_pd_mask(hi, probe->upper[d + 3], _CMP_LE_OQ);
+	}
+	return hit;
+}
+
+TREE_TARGET
+static inline uint32_t
+block_hits_lane(const BvhBlock *block, const BvhNode *node, int lane)
+{
+	uint32_t hit = 0xFF;
+
+	for (int d = 0; d < 3; d++)
+	{
+		hit &= _mm512_cmp_pd_mask(_mm512_load_pd(block->bound[d]),
+								  _mm512_set1_pd(-node->bound[d + 3][lane]),
+								  _CMP_LE_OQ);
+		hit &= _mm512_cmp_pd_mask(_mm512_set1_pd(node->bound[d][lane]),
+								  _mm512_load_pd(block->bound[d + 3]),
+								  _CMP_LE_OQ);
+	}
+	return hit;
+}
+
+TREE_TARGET
+static inline __attribute__((always_inline)) uint32_t
+block_matches(const BvhBlock *a, int place, const BvhBlock *b, BvhOp op)
+{
+	uint32_t hit = 0xFF;
+
+	for (int d = 0; d < 3; d++)
+	{
+		__m512d a_lo = _mm512_set1_pd(a->bound[d][place]);
+		__m512d a_hi = _mm512_set1_pd(a->bound[d + 3][place]);
+		__m512d lo = _mm512_load_pd(b->bound[d]);
+		__m512d hi = _mm512_load_pd(b->bound[d + 3]);
+
+		switch (op)
+		{
+			case BVH_OVERLAPS:
+				hit &= _mm512_cmp_pd_mask(lo, a_hi, _CMP_LE_OQ);
+				hit &= _mm512_cmp_pd_mask(a_lo, hi, _CMP_LE_OQ);
+				break;
+			case BVH_OVERLAPS_STRICTLY:
+				hit &= _mm512_cmp_pd_mask(lo, a_hi, _CMP_LT_OQ);
+				hit &= _mm512_cmp_pd_mask(a_lo, hi, _CMP_LT_OQ);
+				break;
+			case BVH_CONTAINS:
+				hit &= _mm512_cmp_pd_mask(a_lo, lo, _CMP_LE_OQ);
+				hit &= _mm512_cmp_pd_mask(hi, a_hi, _CMP_LE_OQ);
+				break;
+			case BVH_CONTAINED_BY:
+				hit &= _mm512_cmp_pd_mask(lo, a_lo, _CMP_LE_OQ);
+				hit &= _mm512_cmp_pd_mask(a_hi, hi, _CMP_LE_OQ);
+				break;
+			default:
+				hit &= _mm512_cmp_pd_mask(lo, a_lo, _CMP_EQ_OQ);
+				hit &= _mm512_cmp_pd_mask(hi, a_hi, _CMP_EQ_OQ);
+				break;
+		}
+	}
+	return hit;
+}
+
+/* ---------------------------------------------------------------- distances */
+
+/*
+ * The steps of box3_distance(): each gap, where Infinity - Infinity counts as
+ * none, then the squares in the order x, y, z.  Returns the boxes for which it
+ * would go its careful way.
+ */
+TREE_TARGET
+static inline uint32_t
+distances(const __m512d lo[3], const __m512d hi[3], const Box3 *query, double out[8])
+{
+	__m512d sum = _mm512_setzero_pd();
+	uint32_t any = 0;
+	uint32_t careful;
+
+	for (int d = 0; d < 3; d++)
+	{
+		__m512d above = _mm512_sub_pd(lo[d], _mm512_set1_pd(query->hi[d]));
+		__m512d below = _mm512_sub_pd(_mm512_set1_pd(query->lo[d]), hi[d]);
+		__m512d gap;
+
+		/* maxpd gives its second operand when either is NaN */
+		gap = _mm512_max_pd(above, _mm512_setzero_pd());
+		gap = _mm512_max_pd(below, gap);
+		any |= _mm512_cmp_pd_mask(gap, _mm512_setzero_pd(), _CMP_GT_OQ);
+		/* 0 + x is x for the first */
+		sum = _mm512_add_pd(sum, _mm512_mul_pd(gap, gap));
+	}
+	_mm512_storeu_pd(out, _mm512_sqrt_pd(sum));
+	careful = _mm512_cmp_pd_mask(sum, _mm512_set1_pd(BOX3_LEAST_SQUARE), _CMP_LT_OQ);
+	careful |= _mm512_cmp_pd_mask(sum, _mm512_set1_pd(BOX3_MOST_SQUARE), _CMP_GT_OQ);
+	return careful & any;
+}
+
+TREE_TARGET
+static inline void
+node_distances(const BvhNode *node, const Box3 *query, double out[8])
+{
+	__m512d lo[3];
+	__m512d hi[3];
+	uint32_t careful;
+
+	for (int d = 0; d < 3; d++)
+	{
+		__m512d negated = _mm512_cvtps_pd(_mm256_load_ps(node->bound[d + 3]));
+
+		lo[d] = _mm512_cvtps_pd(_mm256_load_ps(node->bound[d]));
+		hi[d] = _mm512_castsi512_pd(
+			_mm512_xor_si512(_mm512_castpd_si512(negated), _mm512_set1_epi64(INT64_MIN)));
+	}
+	careful = distances(lo, hi, query, out);
+	for (; careful != 0; careful &= careful - 1)
+	{
+		int lane = __builtin_ctz(careful);
+		Box3 box;
+
+		node_box(node, lane, &box);
+		out[lane] = box3_distance(&box, query);
+	}
+}
+
+TREE_TARGET
+static inline void
+block_distances(const BvhBlock *block, const Box3 *query, double out[8])
+{
+	__m512d lo[3];
+	__m512d hi[3];
+	uint32_t careful;
+
+	for (int d = 0; d < 3; d++)
+	{
+		lo[d] = _mm512_load_pd(block->bound[d]);
+		hi[d] = _mm512_load_pd(block->bound[d + 3]);
+	}
+	careful = distances(lo, hi, query, out);
+	for (; careful != 0; careful &= careful - 1)
+	{
+		int place = __builtin_ctz(careful);
+		Box3 box;
+
+		block_box(block, place, &box);
+		out[place] = box3_distance(&box, query);
+	}
+}
+
+/* ---------------------------------------------------------------- build */
+
+typedef __m256 Vec8;
+
+TREE_TARGET
+static inline Vec8
+vec_load(const float *from)
+{
+	return _mm256_loadu_ps(from);
+}
+
+TREE_TARGET
+static inline void
+vec_store(float *to, Vec8 v)
+{
+	_mm256_storeu_ps(to, v);
+}
+
+TREE_TARGET
+static inline Vec8
+vec_min(Vec8 a, Vec8 b)
+{
+	return _mm256_min_ps(a, b);
+}
+
+/* lo - -hi, and -hi - lo */
+TREE_TARGET
+static inline Vec8
+vec_centers(Vec8 box)
+{
+	return _mm256_sub_ps(box, _mm256_permute2f128_ps(box, box, 1));
+}
+
+typedef struct MapProbe
+{
+	__m128 first;
+	__m128 scale;
+	__m128 last_bin;
+} MapProbe;
+
+TREE_TARGET
+static inline MapProbe
+map_probe(const BvhBinMap *map)
+{
+	return (MapProbe){_mm_loadu_ps(map->first),
+					  _mm_loadu_ps(map->scale),
+					  _mm_loadu_ps(map->last_bin)};
+}
+
+TREE_TARGET
+static inline void
+vec_bins(Vec8 centers, const MapProbe *probe, int32_t bin[4])
+{
+	__m128 place = _mm_sub_ps(_mm256_castps256_ps128(centers), probe->first);
+
+	place = _mm_mul_ps(place, probe->scale);
+	place = _mm_max_ps(place, _mm_setzero_ps());
+	place = _mm_min_ps(place, probe->last_bin);
+	_mm_storeu_si128((__m128i *) bin, _mm_cvttps_epi32(place));
+}
+
+#include "core/simd/tree_walk.h"
+
+#endif
