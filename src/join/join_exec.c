@@ -34,13 +34,19 @@
 /* outer rows of the first batch, and what each next one is larger by */
 #define FIRST_BATCH  256
 #define BATCH_GROWTH 4
-#define MAX_BATCH    65536
+#define MAX_BATCH    262144
 
 /* part of the memory that is for outer rows, if inner rows leave no more */
 #define OUTER_PART 8
 
 /* matches that are fetched at once for a row that needs but one */
 #define FIRST_IDS 16
+
+/* pairs between fetching a row into the cache and its use */
+#define PREFETCH 16
+
+/* useless pairs a row after which such rows search by themselves */
+#define MAX_WASTE 8
 
 /*
  * Expressions
@@ -234,6 +240,7 @@ read_inner(BvhJoinState *state)
 	TupleTableSlot *slot;
 	Box3 box;
 
+	bvh_inner_reserve(&state->inner_rows, &state->memory, state->expected_rows);
 	while (!bvh_join_is_full(state))
 	{
 		slot = bvh_join_next_inner(state, &box);
@@ -251,7 +258,7 @@ void
 bvh_join_build(BvhJoinState *state)
 {
 	InnerRows *rows = &state->inner_rows;
-	BvhBuildOptions options = {BVH_BUILD_SAH};
+	BvhBuildOptions options = {BVH_BUILD_HILBERT};
 	BvhTreeStats stats;
 
 	bvh_check_status(
@@ -284,7 +291,7 @@ bvh_join_outer_room(const BvhJoinState *state, Size *bytes)
 	/* as long as the inner rows are not there, nobody knows what they leave */
 	if (state->inner_ready && state->memory.used < state->limit)
 		room = Max(room, state->limit - state->memory.used);
-	if (state->uses_pairs)
+	if (!state->by_rows)
 		each += sizeof(BvhItem) +
 				(bvh_tree_expected_size(MAX_BATCH) + bvh_tree_work_size(MAX_BATCH)) /
 					MAX_BATCH;
@@ -383,7 +390,8 @@ begin_pairs(BvhJoinState *state)
 	state->pairs_are_open = false;
 	state->query_is_open = false;
 	state->next_row = 0;
-	if (!state->uses_pairs || state->inner_rows.n == 0 || !build_outer_tree(state))
+	state->nwasted = 0;
+	if (state->by_rows || state->inner_rows.n == 0 || !build_outer_tree(state))
 		return;
 	outer = state->outer_rows.tree;
 	if (state->outer_is_left)
@@ -398,7 +406,9 @@ static bool
 begin_query(BvhJoinState *state)
 {
 	OuterRows *rows = &state->outer_rows;
+	BvhOp op = state->op == BVH_DISTANCE ? BVH_OVERLAPS : state->op;
 	BoxRange range;
+	Box3 box;
 
 	if (state->inner_rows.n == 0)
 		return false;
@@ -408,7 +418,8 @@ begin_query(BvhJoinState *state)
 
 		if (!outer_asks(&rows->boxes[i]) || is_done(state, i))
 			continue;
-		box3_range(state->op, state->outer_is_left, &rows->boxes[i].box, &range);
+		bvh_join_query_box(state, &rows->boxes[i], &box);
+		box3_range(op, state->outer_is_left, &box, &range);
 		bvh_range_begin(&state->query, state->inner_rows.tree, &state->env, &range);
 		state->query_is_open = true;
 		state->query_row = i;
@@ -454,28 +465,56 @@ find_by_rows(BvhJoinState *state)
 	return true;
 }
 
+/* outer row of a pair that was found */
+static inline size_t
+pair_outer(const BvhJoinState *state, size_t i)
+{
+	if (state->by_rows)
+		return state->query_row;
+	return state->outer_is_left ? state->found[i].a : state->found[i].b;
+}
+
+/* and the inner one */
+static inline MinimalTuple
+pair_inner(const BvhJoinState *state, size_t i)
+{
+	uint64 id;
+
+	if (state->by_rows)
+		id = state->found_ids[i];
+	else
+		id = state->outer_is_left ? state->found[i].b : state->found[i].a;
+	return (MinimalTuple) (uintptr_t) id;
+}
+
 /* next_pair --- the next two rows that the clause matches; false at the end */
 static bool
 next_pair(BvhJoinState *state, size_t *outer, MinimalTuple *inner)
 {
+	const OuterRows *rows = &state->outer_rows;
+	size_t near;
+
 	if (state->next_found == state->nfound)
 	{
 		state->nfound = state->next_found = 0;
-		if (!(state->uses_pairs ? find_by_trees(state) : find_by_rows(state)))
+		if (!(state->by_rows ? find_by_rows(state) : find_by_trees(state)))
 			return false;
 	}
-	if (state->uses_pairs)
+	/*
+	 * The rows lie anywhere in memory, and waiting for them would take longer than
+	 * all that is done with a pair.  (In a function of its own, compilers drop this
+	 * as without effect.)
+	 */
+	near = state->next_found + PREFETCH;
+	if (near + PREFETCH < state->nfound)
+		__builtin_prefetch(&rows->rows[pair_outer(state, near + PREFETCH)]);
+	if (near < state->nfound)
 	{
-		const BvhPair *pair = &state->found[state->next_found];
-
-		*outer = state->outer_is_left ? pair->a : pair->b;
-		*inner = (MinimalTuple) (uintptr_t) (state->outer_is_left ? pair->b : pair->a);
+		__builtin_prefetch(rows->rows[pair_outer(state, near)]);
+		__builtin_prefetch(pair_inner(state, near));
 	}
-	else
-	{
-		*outer = state->query_row;
-		*inner = (MinimalTuple) (uintptr_t) state->found_ids[state->next_found];
-	}
+	*outer = pair_outer(state, state->next_found);
+	*inner = pair_inner(state, state->next_found);
 	state->next_found++;
 	return true;
 }
@@ -513,6 +552,25 @@ show_outer(BvhJoinState *state, size_t i)
 	state->custom.ss.ps.ps_ExprContext->ecxt_outertuple = state->outer.slot;
 }
 
+/*
+ * switch_to_rows --- from here on, each outer row searches by itself, and stops
+ * at its first match
+ *
+ * Where rows have very many matches of which one is enough, a walk through two
+ * trees finds all of them all the same.  Rows of this batch without a match
+ * start afresh; what was found for the others is of no interest.
+ */
+static void
+switch_to_rows(BvhJoinState *state)
+{
+	Assert(state->single_match);
+	state->by_rows = true;
+	state->pairs_are_open = false;
+	state->nfound = state->next_found = 0;
+	state->query_is_open = false;
+	state->next_row = 0;
+}
+
 /* join_pairs --- the next joined row of this batch; NULL at its end */
 static TupleTableSlot *
 join_pairs(BvhJoinState *state)
@@ -527,8 +585,13 @@ join_pairs(BvhJoinState *state)
 	while (next_pair(state, &i, &inner))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (is_done(state, i) ||
-			(state->radius != NULL && !is_within(&rows->boxes[i], inner)))
+		if (is_done(state, i))
+		{
+			if (!state->by_rows && ++state->nwasted > MAX_WASTE * rows->n)
+				switch_to_rows(state);
+			continue;
+		}
+		if ((state->radius != NULL && !is_within(&rows->boxes[i], inner)))
 			continue;
 		show_outer(state, i);
 		bvh_row_show(&state->inner, inner);
@@ -768,6 +831,19 @@ init_expressions(BvhJoinState *state, EState *estate)
 		state->radius = ExecInitExpr(list_nth(args, BVH_JOIN_RADIUS_ARG), ps);
 }
 
+/*
+ * expected_inner_rows --- for how many to reserve room at first: as many as the
+ * planner expects, if they can fit at all
+ */
+static size_t
+expected_inner_rows(const BvhJoinState *state)
+{
+	const Plan *plan = innerPlanState(state)->plan;
+	size_t most = state->limit / (3 * sizeof(BvhItem));
+
+	return (size_t) Min(plan->plan_rows * 1.01 + 16.0, (double) most);
+}
+
 static void
 bvh_join_begin(CustomScanState *node, EState *estate, int eflags)
 {
@@ -784,7 +860,8 @@ bvh_join_begin(CustomScanState *node, EState *estate, int eflags)
 						  state->jointype == JOIN_ANTI ||
 						  state->inner_unique;
 	state->marks_matched = state->null_extends || state->single_match;
-	state->uses_pairs = state->op == BVH_DISTANCE || bvh_op_pairs(state->op);
+	state->implies_overlap = state->op == BVH_DISTANCE || bvh_op_pairs(state->op);
+	state->by_rows = !state->implies_overlap;
 
 	outerPlanState(state) = ExecInitNode(outerPlan(scan), estate, eflags);
 	innerPlanState(state) = ExecInitNode(innerPlan(scan), estate, eflags);
@@ -795,15 +872,15 @@ bvh_join_begin(CustomScanState *node, EState *estate, int eflags)
 											  BVH_JOIN_NAME,
 											  ALLOCSET_DEFAULT_SIZES);
 	bvh_env_init(&state->env, &state->memory);
+	state->expected_rows = expected_inner_rows(state);
 	bvh_arena_init(&state->inner_rows.arena, &state->memory, state->limit);
 	bvh_arena_init(&state->outer_rows.arena, &state->memory, state->limit / OUTER_PART);
-	if (state->uses_pairs)
+	if (state->implies_overlap)
 	{
 		state->pairs = palloc(sizeof(BvhPairs));
 		state->found = palloc(sizeof(BvhPair) * BVH_JOIN_PAIRS);
 	}
-	else
-		state->found_ids = palloc(sizeof(uint64) * BVH_JOIN_PAIRS);
+	state->found_ids = palloc(sizeof(uint64) * BVH_JOIN_PAIRS);
 	state->phase = JOIN_START;
 }
 

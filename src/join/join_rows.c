@@ -19,7 +19,7 @@
 #include "pg/compat.h"
 
 #define MIN_CHUNK ((Size) 8 * 1024)
-#define MAX_CHUNK ((Size) 1024 * 1024)
+#define MAX_CHUNK ((Size) 8 * 1024 * 1024)
 
 /* rows follow the header; 16 bytes */
 typedef struct RowChunk
@@ -185,14 +185,24 @@ bvh_row_show(JoinSide *side, MinimalTuple row)
  * Arrays of rows
  */
 
+/* make the array long enough for n rows */
+void
+bvh_inner_reserve(InnerRows *rows, BvhMemory *memory, size_t n)
+{
+	if (n <= rows->size)
+		return;
+	rows->size = n;
+	rows->items = bvh_memory_grow(memory,
+								  rows->items,
+								  rows->n * sizeof(BvhItem),
+								  rows->size * sizeof(BvhItem));
+}
+
 void
 bvh_inner_add(InnerRows *rows, BvhMemory *memory, const Box3 *box, void *row)
 {
 	if (rows->n == rows->size)
-	{
-		rows->size = Max(64, rows->size + rows->size / 4);
-		rows->items = bvh_memory_grow(memory, rows->items, rows->size * sizeof(BvhItem));
-	}
+		bvh_inner_reserve(rows, memory, Max(64, rows->size + rows->size / 2));
 	rows->items[rows->n].box = *box;
 	rows->items[rows->n].id = (uint64) (uintptr_t) row;
 	rows->n++;
@@ -220,9 +230,15 @@ bvh_outer_reserve(OuterRows *rows, BvhMemory *memory, size_t n)
 
 	if (n <= rows->size)
 		return;
-	rows->boxes = bvh_memory_grow(memory, rows->boxes, size * sizeof(OuterBox));
-	rows->rows = bvh_memory_grow(memory, rows->rows, size * sizeof(MinimalTuple));
-	rows->matched = bvh_memory_grow(memory, rows->matched, size / 8);
+	rows->boxes = bvh_memory_grow(memory,
+								  rows->boxes,
+								  rows->n * sizeof(OuterBox),
+								  size * sizeof(OuterBox));
+	rows->rows = bvh_memory_grow(memory,
+								 rows->rows,
+								 rows->n * sizeof(MinimalTuple),
+								 size * sizeof(MinimalTuple));
+	rows->matched = bvh_memory_grow(memory, rows->matched, rows->size / 8, size / 8);
 	memset(rows->matched + rows->size / 8, 0, (size - rows->size) / 8);
 	rows->size = size;
 }

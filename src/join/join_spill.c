@@ -134,7 +134,7 @@ sort_put(BvhJoinState *state, RowSort *sort, const OuterBox *box, MinimalTuple r
 	if (size > sort->buffer_size)
 	{
 		sort->buffer_size = size + size / 2;
-		sort->buffer = bvh_memory_grow(&state->memory, sort->buffer, sort->buffer_size);
+		sort->buffer = bvh_memory_grow(&state->memory, sort->buffer, 0, sort->buffer_size);
 	}
 	SET_VARSIZE(sort->buffer, size);
 	memcpy(VARDATA(sort->buffer), box, sizeof(OuterBox));
@@ -533,7 +533,7 @@ may_match(const BvhJoinState *state, const OuterExtent *extent)
 	if (!extent->has_box)
 		return false;
 	/* a row may be left of anything, however far away */
-	if (!state->uses_pairs || !bvh_tree_bounds(state->inner_rows.tree, &bounds))
+	if (!state->implies_overlap || !bvh_tree_bounds(state->inner_rows.tree, &bounds))
 		return true;
 	return box3_overlaps(&extent->bounds, &bounds);
 }

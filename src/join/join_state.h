@@ -138,7 +138,8 @@ typedef struct BvhJoinState
 	bool single_match; /* an outer row is done with at its first match */
 	bool null_extends; /* LEFT and ANTI: rows without a match come out, too */
 	bool marks_matched; /* is it of interest whether a row had a match? */
-	bool uses_pairs;   /* by a tree over the outer rows, else one by one */
+	bool implies_overlap; /* do two rows that match overlap, or what they ask for? */
+	bool by_rows; /* each outer row searches by itself, else a tree over all of them */
 
 	ExprState *outer_key;
 	ExprState *inner_key;
@@ -157,6 +158,7 @@ typedef struct BvhJoinState
 	bool inner_ready; /* is the inner input in memory, or in a file? */
 	bool outer_done;  /* has the outer plan ended? */
 	bool last_pass;   /* through the file of outer rows, for those unmatched */
+	size_t expected_rows; /* of the inner side, by the planner's estimate */
 	size_t batch_rows;
 	InnerRows inner_rows;
 	OuterRows outer_rows;
@@ -176,6 +178,7 @@ typedef struct BvhJoinState
 
 	size_t nfound;
 	size_t next_found;
+	uint64 nwasted; /* pairs of outer rows that had their match, in this batch */
 	size_t outer_in_slot; /* which row the slot holds */
 	size_t next_unmatched;
 
@@ -192,6 +195,7 @@ extern void bvh_side_init(JoinSide *side, EState *estate, TupleDesc input,
 extern MinimalTuple bvh_row_keep(JoinSide *side, TupleTableSlot *input, RowArena *arena,
 								 Size room_before);
 extern void bvh_row_show(JoinSide *side, MinimalTuple row);
+extern void bvh_inner_reserve(InnerRows *rows, BvhMemory *memory, size_t n);
 extern void bvh_inner_add(InnerRows *rows, BvhMemory *memory, const Box3 *box, void *row);
 extern void bvh_inner_reset(InnerRows *rows, BvhEnv *env, BvhMemory *memory);
 extern void bvh_outer_reserve(OuterRows *rows, BvhMemory *memory, size_t n);

@@ -25,7 +25,7 @@ typedef struct BvhMemory
 } BvhMemory;
 
 extern void *bvh_memory_alloc(BvhMemory *memory, Size size);
-extern void *bvh_memory_grow(BvhMemory *memory, void *chunk, Size size);
+extern void *bvh_memory_grow(BvhMemory *memory, void *chunk, Size used, Size size);
 extern void bvh_memory_free(BvhMemory *memory, void *chunk);
 extern void bvh_env_init(BvhEnv *env, BvhMemory *memory);
 extern void bvh_check_status(BvhStatus status);
