@@ -73,6 +73,8 @@ extern void bvh_join_install(void);
 /* join_cost.c */
 extern Selectivity bvh_join_selectivity(PlannerInfo *root, RestrictInfo *rinfo,
 										RelOptInfo *outer, RelOptInfo *inner);
+extern bool bvh_join_is_beaten(const Path *outer, const Path *inner, JoinType jointype,
+							   const BvhJoinClause *clause);
 extern void bvh_join_cost(PlannerInfo *root, BvhJoinPath *path,
 						  const JoinPathExtraData *extra);
 

@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "catalog/pg_am.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
@@ -21,13 +22,27 @@
 #include "join/join_state.h"
 
 /*
- * Measured, in units of cpu_operator_cost: 1,000,000 random boxes on the machine
- * that reads them from a table in 11 million of that unit (see README).
+ * Measured, in units of cpu_operator_cost, where a probe of an index takes what
+ * the planner thinks that it does; README says how.
  */
-#define READ_COST  8.0 /* a row kept, of either side */
-#define BUILD_COST 2.0 /* a row in the tree of the inner side, for each doubling */
-#define PROBE_COST 1.5 /* an outer row that looks, for each doubling of the inner side */
-#define PAIR_COST  2.0 /* a pair found */
+#define START_COST 300.0 /* of the whole join */
+#define INNER_COST 7.0   /* to keep an inner row, and build the tree */
+#define OUTER_COST 9.0   /* to keep an outer row, and search for it */
+#define PAIR_COST  1.0   /* a pair found, beside the conditions */
+
+/*
+ * The same, and a probe of an index on boxes, in microseconds when all is in
+ * memory.  A probe's time grows with the table, as more of it misses the CPU's
+ * caches: PROBE_TIME for each doubling beyond PROBE_FREE.
+ */
+#define START_TIME   20.0
+#define INNER_TIME   0.45
+#define OUTER_TIME   0.55
+#define PAIR_TIME    0.07
+#define PROBE_TIME   0.25
+#define PROBE_FREE   6.0
+#define FETCH_TIME   0.1 /* a row that a probe finds */
+#define GIST_FACTOR  3.5 /* a probe of a gist index */
 
 /* bytes of a row beside its columns: a tuple header, an item of the build */
 #define ROW_OVERHEAD (SizeofMinimalTupleHeader + sizeof(BvhItem))
@@ -80,6 +95,77 @@ spill_cost(double nrows, int width)
 		   nrows * 2.0 * cpu_operator_cost * log2(Max(nrows, 2.0));
 }
 
+/* the index that a path probes; NULL if it is another kind of path, or disabled */
+static const IndexPath *
+probed_index(const Path *path)
+{
+	if (IsA(path, BitmapHeapPath))
+	{
+		path = ((const BitmapHeapPath *) path)->bitmapqual;
+		return IsA(path, IndexPath) && enable_bitmapscan ? (const IndexPath *) path : NULL;
+	}
+	if (!IsA(path, IndexPath))
+		return NULL;
+	if (!enable_indexscan || (path->pathtype == T_IndexOnlyScan && !enable_indexonlyscan))
+		return NULL;
+	return (const IndexPath *) path;
+}
+
+/*
+ * fastest_probes --- microseconds of a nested loop whose inner side is probed by an
+ * index, for each row of the outer side; Infinity if there is no such index
+ */
+static double
+fastest_probes(const RelOptInfo *inner, const RelOptInfo *outer, double outer_rows)
+{
+	double fastest = INFINITY;
+	ListCell *cell;
+
+	foreach (cell, inner->pathlist)
+	{
+		const Path *path = lfirst(cell);
+		const IndexPath *index = probed_index(path);
+		double probe;
+
+		if (index == NULL || PATH_REQ_OUTER(path) == NULL ||
+			!bms_is_subset(PATH_REQ_OUTER(path), outer->relids))
+			continue;
+		probe = PROBE_TIME * Max(log2(inner->tuples + 1.0) - PROBE_FREE, 2.0);
+		if (index->indexinfo->relam == GIST_AM_OID)
+			probe *= GIST_FACTOR;
+		probe += FETCH_TIME * index->indexselectivity * inner->tuples;
+		fastest = Min(fastest, outer_rows * probe);
+	}
+	return fastest;
+}
+
+/*
+ * bvh_join_is_beaten --- is a nested loop with an index faster?
+ *
+ * Costs do not tell.  For the first few probes of an index, the planner reckons
+ * with a random page of a disk for each; for very many, with hardly anything.
+ * One is a hundred times what it takes when the index is in memory, the other a
+ * tenth.  A join without an index has no such doubts to be compared with, so it is
+ * not even offered where it would be slower than one with an index in memory.
+ */
+bool
+bvh_join_is_beaten(const Path *outer, const Path *inner, JoinType jointype,
+				   const BvhJoinClause *clause)
+{
+	double pairs = outer->rows * inner->rows * clause->selectivity;
+	double ours = START_TIME + INNER_TIME * inner->rows + OUTER_TIME * outer->rows +
+				  PAIR_TIME * pairs;
+	double theirs;
+
+	if (!enable_nestloop)
+		return false;
+	theirs = fastest_probes(inner->parent, outer->parent, outer->rows);
+	/* the other way round */
+	if (jointype == JOIN_INNER)
+		theirs = Min(theirs, fastest_probes(outer->parent, inner->parent, inner->rows));
+	return theirs < ours;
+}
+
 /*
  * bvh_join_cost --- fill in rows and costs of a path that is otherwise done
  */
@@ -91,7 +177,6 @@ bvh_join_cost(PlannerInfo *root, BvhJoinPath *join, const JoinPathExtraData *ext
 	Path *inner = lsecond(join->custom.custom_paths);
 	double inner_rows = Max(inner->rows, 1.0);
 	double outer_rows = Max(outer->rows, 1.0);
-	double doublings = log2(inner_rows + 1.0);
 	double pairs = outer_rows * inner_rows * join->clause.selectivity;
 	double memory;
 	QualCost quals;
@@ -104,10 +189,10 @@ bvh_join_cost(PlannerInfo *root, BvhJoinPath *join, const JoinPathExtraData *ext
 
 	/* the inner side is read, and its tree is built, before the first row */
 	startup = inner->total_cost + outer->startup_cost;
-	startup += inner_rows * cpu_operator_cost * (READ_COST + BUILD_COST * doublings);
+	startup += cpu_operator_cost * (START_COST + INNER_COST * inner_rows);
 
 	run = outer->total_cost - outer->startup_cost;
-	run += outer_rows * cpu_operator_cost * (READ_COST + PROBE_COST * doublings);
+	run += cpu_operator_cost * OUTER_COST * outer_rows;
 
 	memory = inner_rows * (inner->pathtarget->width + ROW_OVERHEAD) +
 			 (double) bvh_tree_expected_size((size_t) Min(inner_rows, BVH_MOST_BOXES));

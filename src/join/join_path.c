@@ -266,7 +266,8 @@ add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 					 &clause))
 		return;
 
-	if (PATH_REQ_OUTER(outer) == NULL && PATH_REQ_OUTER(inner) == NULL)
+	if (PATH_REQ_OUTER(outer) == NULL && PATH_REQ_OUTER(inner) == NULL &&
+		!bvh_join_is_beaten(outer, inner, jointype, &clause))
 		add_path(joinrel,
 				 make_path(root, joinrel, outer, inner, jointype, extra, &clause));
 
@@ -276,7 +277,7 @@ add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	outer = linitial(outerrel->partial_pathlist);
 	if (!inner->parallel_safe || PATH_REQ_OUTER(inner) != NULL)
 		inner = get_cheapest_parallel_safe_total_inner(innerrel->pathlist);
-	if (inner != NULL)
+	if (inner != NULL && !bvh_join_is_beaten(outer, inner, jointype, &clause))
 		add_partial_path(joinrel,
 						 make_path(root,
 								   joinrel,
