@@ -26,8 +26,9 @@
  * the planner thinks that it does; README says how.
  */
 #define START_COST 300.0 /* of the whole join */
-#define INNER_COST 7.0   /* to keep an inner row, and build the tree */
-#define OUTER_COST 9.0   /* to keep an outer row, and search for it */
+#define INNER_COST 9.0   /* to keep an inner row, and build the tree */
+#define OUTER_COST 2.0   /* to keep an outer row, and */
+#define PROBE_COST 0.35  /* to search for it, for each doubling of the inner side */
 #define PAIR_COST  1.0   /* a pair found, beside the conditions */
 
 /*
@@ -37,7 +38,8 @@
  */
 #define START_TIME   20.0
 #define INNER_TIME   0.45
-#define OUTER_TIME   0.55
+#define OUTER_TIME   0.12
+#define SEARCH_TIME  0.02
 #define PAIR_TIME    0.07
 #define PROBE_TIME   0.25
 #define PROBE_FREE   6.0
@@ -153,7 +155,8 @@ bvh_join_is_beaten(const Path *outer, const Path *inner, JoinType jointype,
 				   const BvhJoinClause *clause)
 {
 	double pairs = outer->rows * inner->rows * clause->selectivity;
-	double ours = START_TIME + INNER_TIME * inner->rows + OUTER_TIME * outer->rows +
+	double ours = START_TIME + INNER_TIME * inner->rows +
+				  (OUTER_TIME + SEARCH_TIME * log2(inner->rows + 1.0)) * outer->rows +
 				  PAIR_TIME * pairs;
 	double theirs;
 
@@ -192,7 +195,8 @@ bvh_join_cost(PlannerInfo *root, BvhJoinPath *join, const JoinPathExtraData *ext
 	startup += cpu_operator_cost * (START_COST + INNER_COST * inner_rows);
 
 	run = outer->total_cost - outer->startup_cost;
-	run += cpu_operator_cost * OUTER_COST * outer_rows;
+	run += cpu_operator_cost * outer_rows *
+		   (OUTER_COST + PROBE_COST * log2(inner_rows + 1.0));
 
 	memory = inner_rows * (inner->pathtarget->width + ROW_OVERHEAD) +
 			 (double) bvh_tree_expected_size((size_t) Min(inner_rows, BVH_MOST_BOXES));

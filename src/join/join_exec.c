@@ -35,12 +35,16 @@
 #define FIRST_BATCH  256
 #define BATCH_GROWTH 4
 #define MAX_BATCH    262144
+#define ROWS_BATCH   4096 /* when each searches by itself */
 
 /* part of the memory that is for outer rows, if inner rows leave no more */
 #define OUTER_PART 8
 
 /* matches that are fetched at once for a row that needs but one */
 #define FIRST_IDS 16
+
+/* boxes of an inner tree that outer rows search one by one */
+#define SMALL_TREE 16384
 
 /* pairs between fetching a row into the cache and its use */
 #define PREFETCH 16
@@ -268,6 +272,10 @@ bvh_join_build(BvhJoinState *state)
 	rows->items = NULL;
 	rows->size = 0;
 
+	/* so small a tree is searched from the CPU's caches, in any order */
+	state->by_rows = !state->implies_overlap || state->is_dense ||
+					 rows->n <= SMALL_TREE;
+
 	state->counters.npasses++;
 	state->counters.nboxes += rows->n;
 	if (state->custom.ss.ps.instrument != NULL)
@@ -285,6 +293,7 @@ bvh_join_build(BvhJoinState *state)
 size_t
 bvh_join_outer_room(const BvhJoinState *state, Size *bytes)
 {
+	size_t most = state->by_rows ? ROWS_BATCH : MAX_BATCH;
 	Size room = state->limit / OUTER_PART;
 	Size each = sizeof(OuterBox) + sizeof(MinimalTuple) + 1;
 
@@ -296,7 +305,7 @@ bvh_join_outer_room(const BvhJoinState *state, Size *bytes)
 				(bvh_tree_expected_size(MAX_BATCH) + bvh_tree_work_size(MAX_BATCH)) /
 					MAX_BATCH;
 	*bytes = room / 2;
-	return Max(Min(room / 2 / each, MAX_BATCH), 16);
+	return Max(Min(room / 2 / each, most), 16);
 }
 
 /* the next outer rows, to memory; false if there are none */
@@ -564,7 +573,7 @@ static void
 switch_to_rows(BvhJoinState *state)
 {
 	Assert(state->single_match);
-	state->by_rows = true;
+	state->by_rows = state->is_dense = true;
 	state->pairs_are_open = false;
 	state->nfound = state->next_found = 0;
 	state->query_is_open = false;

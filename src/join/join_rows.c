@@ -37,7 +37,8 @@ bvh_arena_init(RowArena *arena, BvhMemory *memory, Size limit)
 {
 	memset(arena, 0, sizeof(*arena));
 	arena->memory = memory;
-	arena->chunk_size = Min(Max(limit / 32, MIN_CHUNK), MAX_CHUNK);
+	arena->chunk_size = MIN_CHUNK;
+	arena->max_chunk_size = Min(Max(limit / 32, MIN_CHUNK), MAX_CHUNK);
 }
 
 /* aligned for anything; stays until the whole arena is reset */
@@ -52,6 +53,7 @@ bvh_arena_alloc(RowArena *arena, Size size)
 		Size chunk_size = Max(arena->chunk_size, size + sizeof(RowChunk));
 		RowChunk *chunk = bvh_memory_alloc(arena->memory, chunk_size);
 
+		arena->chunk_size = Min(arena->chunk_size * 2, arena->max_chunk_size);
 		chunk->next = arena->chunks;
 		chunk->size = chunk_size;
 		arena->chunks = chunk;
@@ -69,7 +71,7 @@ void
 bvh_arena_rewind(RowArena *arena)
 {
 	if (arena->chunks == NULL || arena->chunks->next != NULL ||
-		arena->chunks->size > arena->chunk_size)
+		arena->chunks->size > arena->max_chunk_size)
 		bvh_arena_reset(arena);
 	else
 		arena->next = (char *) (arena->chunks + 1);

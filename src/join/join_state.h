@@ -41,7 +41,8 @@ typedef struct JoinSide
 typedef struct RowArena
 {
 	BvhMemory *memory;
-	Size chunk_size;
+	Size chunk_size; /* of the next one */
+	Size max_chunk_size;
 	struct RowChunk *chunks;
 	char *next;
 	char *end;
@@ -139,6 +140,7 @@ typedef struct BvhJoinState
 	bool null_extends; /* LEFT and ANTI: rows without a match come out, too */
 	bool marks_matched; /* is it of interest whether a row had a match? */
 	bool implies_overlap; /* do two rows that match overlap, or what they ask for? */
+	bool is_dense; /* has a row so many matches that one search finds one soonest? */
 	bool by_rows; /* each outer row searches by itself, else a tree over all of them */
 
 	ExprState *outer_key;
