@@ -64,7 +64,7 @@ extern size_t bvh_tree_work_size(size_t n);
 
 /* ---------------------------------------------------------------- tree_query.c */
 
-#define BVH_RANGE_STACK (7 * BVH_MAX_HEIGHT + 8 + 16)
+#define BVH_RANGE_STACK (7 * BVH_MAX_HEIGHT + 32)
 
 /*
  * All boxes in a range, in no particular order.  Holds no memory; nothing of

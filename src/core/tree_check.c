@@ -178,8 +178,10 @@ bvh_tree_check(const void *memory, size_t size, BvhTreeFault *fault)
 			if (child <= last_number || child >= tree->nnodes)
 				return broken(fault, 3, visit.node, "a lane leads to no node below");
 			if (!check_node_bounds(node, lane, &nodes[child]))
-				return broken(
-					fault, 5, visit.node, "a lane's bounds are not those of its node");
+				return broken(fault,
+							  5,
+							  visit.node,
+							  "a lane's bounds are not those of its node");
 			stack[depth++] = (Visit){child, visit.level + 1};
 		}
 		/* every second lane of a damaged node may lead to the same one */
@@ -193,8 +195,10 @@ bvh_tree_check(const void *memory, size_t size, BvhTreeFault *fault)
 			if (!(node->live >> lane & 1) || !ref_is_block(child))
 				continue;
 			if (ref_block(child) != nblocks++ || nblocks > tree->nblocks)
-				return broken(
-					fault, 3, visit.node, "a block is not the next of the walk");
+				return broken(fault,
+							  3,
+							  visit.node,
+							  "a block is not the next of the walk");
 			nboxes += (uint64_t) __builtin_popcount(ref_live(child));
 			if (!check_block(tree, node, visit.node, lane, &all, fault))
 				return false;
@@ -275,8 +279,8 @@ bvh_tree_stats(const BvhTree *tree, BvhTreeStats *stats)
 		for (int d = 0; d < 3; d++)
 			for (int i = 0; i < BVH_WIDTH; i++)
 			{
-				double length =
-					-((double) nodes->bound[d][lane] + nodes->bound[d + 3][i]);
+				double length = -((double) nodes->bound[d][lane] +
+								  nodes->bound[d + 3][i]);
 
 				if (isfinite(length) && length > scale)
 					scale = length;

@@ -124,8 +124,7 @@ open_node(BvhNearestQuery *nearest, const BvhNode *node)
 		int lane = __builtin_ctz(live);
 
 		if (distance[lane] <= nearest->most)
-			push(nearest,
-				 (BvhNearestEntry){distance[lane], 0, node->child[lane], 0, 0});
+			push(nearest, (BvhNearestEntry){distance[lane], 0, node->child[lane], 0, 0});
 	}
 }
 

@@ -5,14 +5,15 @@
  *
  * A stack of what is still to be visited, nodes and blocks alike.  A node takes
  * one entry off and puts at most eight on, so the stack holds at most seven
- * for each level, and one; besides, the kernels may write 16 entries at once.
+ * for each level, and one; besides, up to eight blocks may come back, and the
+ * kernels may write 16 entries at once.
  *
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
  */
 #include "core/simd/kernels.h"
 
-_Static_assert(BVH_RANGE_STACK >= (BVH_WIDTH - 1) * BVH_MAX_HEIGHT + 1 + 16,
+_Static_assert(BVH_RANGE_STACK >= (BVH_WIDTH - 1) * BVH_MAX_HEIGHT + 1 + 8 + 16,
 			   "the stack of a search cannot overflow");
 
 /*

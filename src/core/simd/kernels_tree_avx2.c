@@ -38,7 +38,9 @@ TREE_TARGET
 static inline uint32_t
 node_hits(const BvhNode *node, const NodeProbe *probe)
 {
-	__m256 hit = _mm256_cmp_ps(_mm256_load_ps(node->bound[0]), probe->limit[0], _CMP_LE_OQ);
+	__m256 hit = _mm256_cmp_ps(_mm256_load_ps(node->bound[0]),
+							   probe->limit[0],
+							   _CMP_LE_OQ);
 
 	for (int k = 1; k < 6; k++)
 		hit = _mm256_and_ps(hit,
@@ -56,7 +58,8 @@ node_hits_lane(const BvhNode *node, const BvhNode *other, int lane)
 	NodeProbe probe;
 
 	for (int k = 0; k < 6; k++)
-		probe.limit[k] = _mm256_xor_ps(_mm256_set1_ps(other->bound[(k + 3) % 6][lane]), sign);
+		probe.limit[k] = _mm256_xor_ps(_mm256_set1_ps(other->bound[(k + 3) % 6][lane]),
+									   sign);
 	return node_hits(node, &probe);
 }
 
@@ -72,7 +75,9 @@ node_pairs(const BvhNode *a, const BvhNode *b)
 		negated.limit[k] = _mm256_xor_ps(_mm256_load_ps(b->bound[(k + 3) % 6]), sign);
 	for (int i = 0; i < BVH_WIDTH; i++)
 	{
-		__m256 hit = _mm256_cmp_ps(_mm256_set1_ps(a->bound[0][i]), negated.limit[0], _CMP_LE_OQ);
+		__m256 hit = _mm256_cmp_ps(_mm256_set1_ps(a->bound[0][i]),
+								   negated.limit[0],
+								   _CMP_LE_OQ);
 
 		for (int k = 1; k < 6; k++)
 			hit = _mm256_and_ps(hit,
@@ -235,9 +240,9 @@ distances(const __m256d lo[3], const __m256d hi[3], const Box3 *query, double *o
 		sum = _mm256_add_pd(sum, _mm256_mul_pd(gap, gap));
 	}
 	_mm256_storeu_pd(out, _mm256_sqrt_pd(sum));
-	careful = _mm256_or_pd(
-		_mm256_cmp_pd(sum, _mm256_set1_pd(BOX3_LEAST_SQUARE), _CMP_LT_OQ),
-		_mm256_cmp_pd(sum, _mm256_set1_pd(BOX3_MOST_SQUARE), _CMP_GT_OQ));
+	careful =
+		_mm256_or_pd(_mm256_cmp_pd(sum, _mm256_set1_pd(BOX3_LEAST_SQUARE), _CMP_LT_OQ),
+					 _mm256_cmp_pd(sum, _mm256_set1_pd(BOX3_MOST_SQUARE), _CMP_GT_OQ));
 	return (uint32_t) _mm256_movemask_pd(_mm256_and_pd(careful, any));
 }
 
@@ -255,9 +260,9 @@ node_distances(const BvhNode *node, const Box3 *query, double out[8])
 		for (int d = 0; d < 3; d++)
 		{
 			lo[d] = _mm256_cvtps_pd(_mm_load_ps(&node->bound[d][4 * part]));
-			hi[d] = _mm256_xor_pd(
-				_mm256_cvtps_pd(_mm_load_ps(&node->bound[d + 3][4 * part])),
-				_mm256_set1_pd(-0.0));
+			hi[d] = _mm256_xor_pd(_mm256_cvtps_pd(
+									  _mm_load_ps(&node->bound[d + 3][4 * part])),
+								  _mm256_set1_pd(-0.0));
 		}
 		careful |= distances(lo, hi, query, &out[4 * part]) << 4 * part;
 	}

@@ -39,7 +39,8 @@ node_probe(const float limit[6])
 	NodeProbe probe;
 
 	for (int k = 0; k < 3; k++)
-		probe.limit[k] = twice(_mm256_set1_ps(limit[2 * k]), _mm256_set1_ps(limit[2 * k + 1]));
+		probe.limit[k] = twice(_mm256_set1_ps(limit[2 * k]),
+							   _mm256_set1_ps(limit[2 * k + 1]));
 	return probe;
 }
 
@@ -85,8 +86,8 @@ node_pairs(const BvhNode *a, const BvhNode *b)
 		__m512d both = _mm512_broadcast_f64x4(
 			_mm256_castps_pd(_mm256_load_ps(b->bound[(k + 3) % 6])));
 
-		negated[k] =
-			_mm512_castsi512_ps(_mm512_xor_si512(_mm512_castpd_si512(both), sign));
+		negated[k] = _mm512_castsi512_ps(
+			_mm512_xor_si512(_mm512_castpd_si512(both), sign));
 	}
 	/* two lanes of a at once */
 	for (int i = 0; i < BVH_WIDTH; i += 2)
