@@ -144,7 +144,7 @@ static const BvhEnv env = {env_alloc, env_release, env_tick, &nticks};
 static BvhTree *
 build_tree(const BvhItem *from, size_t n, BvhBuildKind kind)
 {
-	BvhBuildOptions options = {kind};
+	BvhBuildOptions options = {kind, NULL};
 	BvhTree *tree;
 
 	if (bvh_tree_build(&env, from, n, &options, &tree) != BVH_OK)

@@ -45,6 +45,13 @@ typedef enum BvhBuildKind
 typedef struct BvhBuildOptions
 {
 	BvhBuildKind kind;
+
+	/*
+	 * If not NULL, a tree whose frame this one gets, too: its nodes are then as
+	 * exact near that tree's boxes as that tree is.  Pairs of trees with one
+	 * frame are found in less time; see tree_node.h.
+	 */
+	const BvhTree *like;
 } BvhBuildOptions;
 
 /* ---------------------------------------------------------------- tree_build.c */
@@ -172,6 +179,7 @@ typedef struct BvhPairs
 	BvhOp op;
 	BvhSelfMode mode;
 	bool is_self;
+	bool is_one_frame;
 	uint32_t nsteps;
 	uint64_t nnodes; /* pairs of nodes, and of blocks, compared so far */
 	uint64_t nblocks;

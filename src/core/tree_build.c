@@ -141,8 +141,8 @@ fill_block(const Build *build, BvhTree *tree, const Lane *from, BvhBlock *block,
 	}
 	for (int d = 0; d < 3; d++)
 	{
-		node->bound[d][lane] = float_below(bounds.lo[d]);
-		node->bound[d + 3][lane] = float_below(-bounds.hi[d]);
+		node->bound[d][lane] = tree_bound(tree, d, bounds.lo[d]);
+		node->bound[d + 3][lane] = tree_bound(tree, d + 3, bounds.hi[d]);
 	}
 	box3_include(&tree->bounds, &bounds);
 }
@@ -265,7 +265,33 @@ new_tree(const BvhEnv *env, uint32_t nnodes, uint32_t nblocks)
 	tree->skipped = skipped;
 	tree->size = size;
 	tree->nnodes = nnodes;
+	tree->scale = tree->unscale = 1.0;
 	return tree;
+}
+
+/*
+ * set_frame --- the frame of the nodes: what is not giant spans -1 to 1
+ *
+ * A power of two that double can divide by; beyond, float has room enough.
+ */
+static void
+set_frame(Build *build, BvhTree *tree, const BvhTree *like)
+{
+	if (like != NULL)
+	{
+		memcpy(tree->origin, like->origin, sizeof(tree->origin));
+		tree->scale = like->scale;
+		tree->unscale = like->unscale;
+	}
+	else
+	{
+		int exponent = build->frame.exponent;
+
+		exponent = exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent;
+		memcpy(tree->origin, build->middle, sizeof(tree->origin));
+		tree->scale = ldexp(1.0, -exponent);
+		tree->unscale = ldexp(1.0, exponent);
+	}
 }
 
 /* ---------------------------------------------------------------- all together */
@@ -339,7 +365,8 @@ put_apart(Build *build, size_t n, float limit, size_t most)
  * set_giants_apart --- order the items: giants come last
  *
  * First what has an infinite side; then what has much of the area of all that
- * is left, several times over, as long as they are few.
+ * is left, several times over, as long as they are few.  Leaves the frame of
+ * the others.
  */
 static void
 set_giants_apart(Build *build)
@@ -348,13 +375,19 @@ set_giants_apart(Build *build)
 	size_t nfinite = put_apart(build, build->n, INFINITY, build->n);
 	size_t nothers = nfinite;
 
-	for (int round = 0; round < GIANT_ROUNDS && nothers > BVH_WIDTH; round++)
+	for (int round = 0;; round++)
 	{
-		Box3 bounds = finite_bounds(build, nothers);
+		Box3 bounds = finite_bounds(build, nothers > 0 ? nothers : build->n);
 		size_t before = nothers;
 		BvhPrim whole;
 
 		bvh_make_frame(&build->frame, &bounds);
+		for (int d = 0; d < 3; d++)
+			build->middle[d] = bounds.lo[d] <= bounds.hi[d]
+								   ? 0.5 * bounds.lo[d] + 0.5 * bounds.hi[d]
+								   : 0.0;
+		if (round == GIANT_ROUNDS || nothers <= BVH_WIDTH)
+			break;
 		make_prim(&build->frame, &bounds, &whole);
 		nothers = put_apart(build,
 							before,
@@ -498,6 +531,7 @@ bvh_tree_build(const BvhEnv *env, const BvhItem *items, size_t n,
 		(*tree)->nboxes = n;
 		(*tree)->ngiants = build->ngiants;
 		(*tree)->bounds = items[0].box;
+		set_frame(build, *tree, options->like);
 		walk_branches(build, *tree);
 		fill_bounds(build, *tree);
 	}

@@ -114,7 +114,8 @@ typedef struct Build
 	const BvhItem *items;
 	size_t n;
 	size_t ngiants; /* at the end of the order */
-	Frame frame;    /* in which giants are measured */
+	Frame frame;    /* of the others */
+	double middle[3];
 	size_t nsteps;
 
 	BvhPrim *prims; /* the chunks of the build */

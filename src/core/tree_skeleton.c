@@ -304,11 +304,11 @@ cut_few(Build *build, const Part *part, BvhPrimBounds bounds[2], size_t *nleft)
 
 /* ---------------------------------------------------------------- the skeleton */
 
-/* put the boxes of a part into a frame of their own */
-static void
-frame_part(Build *build, Part *part)
+/* the frame that suits a part best */
+static Frame
+best_frame(Build *build, const Part *part)
 {
-	BvhPrim *prims = build->prims + part->first;
+	const BvhPrim *prims = build->prims + part->first;
 	Box3 bounds = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
 	Frame frame;
 
@@ -319,15 +319,23 @@ frame_part(Build *build, Part *part)
 			count_steps(build, 1024);
 	}
 	bvh_make_frame(&frame, &bounds);
-	part->exponent = frame.exponent;
-	part->is_point = frame.is_point;
+	return frame;
+}
+
+static void
+put_in_frame(Build *build, Part *part, const Frame *frame)
+{
+	BvhPrim *prims = build->prims + part->first;
+
+	part->exponent = frame->exponent;
+	part->is_point = frame->is_point;
 	part->bounds = no_bounds;
 	for (size_t at = 0; at < part->n; at += TICK_BOXES)
 	{
 		size_t n = part->n - at < TICK_BOXES ? part->n - at : TICK_BOXES;
 
 		for (size_t i = at; i < at + n; i++)
-			make_prim(&frame, &build->items[prims[i].item & ~ITEM_TAG].box, &prims[i]);
+			make_prim(frame, &build->items[prims[i].item & ~ITEM_TAG].box, &prims[i]);
 		build->kernels->measure(prims + at, n, &part->bounds);
 		count_steps(build, n);
 	}
@@ -354,9 +362,11 @@ bvh_grow_skeleton(Build *build, size_t first, size_t n, uint32_t left_of)
 	int depth = 0;
 	Part *root = &build->stack[depth++];
 	int root_exponent;
+	Frame frame;
 
 	*root = (Part){first, n, budget_of(n), left_of, 0, 0, false, no_bounds};
-	frame_part(build, root);
+	frame = first == 0 ? build->frame : best_frame(build, root);
+	put_in_frame(build, root, &frame);
 	root_exponent = root->exponent;
 	while (depth > 0)
 	{
@@ -379,7 +389,10 @@ bvh_grow_skeleton(Build *build, size_t first, size_t n, uint32_t left_of)
 			continue;
 		}
 		if (is_small_for_frame(&part))
-			frame_part(build, &part);
+		{
+			frame = best_frame(build, &part);
+			put_in_frame(build, &part, &frame);
+		}
 
 		if (part.depth >= DEPTH_LIMIT)
 			cut_halves(build, &part, bounds, &nleft);

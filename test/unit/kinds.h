@@ -200,12 +200,12 @@ all_sizes(Rng *rng, size_t i, size_t n)
 	return make_box(0, s, -s, s, 2 * s, s);
 }
 
-/* far apart, and each too small to be seen from the others */
+/* far apart, and each no larger than a few thousand floats at that distance */
 static inline Box3
 far_clusters(Rng *rng, size_t i, size_t n)
 {
 	double at = (double) (i % 5) * 1e6;
-	double size = 1e-9 * (1 + i % 5);
+	double size = 10.0 * (double) (1 + i % 5);
 	Box3 b;
 
 	(void) n;
@@ -213,6 +213,22 @@ far_clusters(Rng *rng, size_t i, size_t n)
 	{
 		b.lo[d] = at + rng_unit(rng) * size * 10;
 		b.hi[d] = b.lo[d] + rng_unit(rng) * size;
+	}
+	return b;
+}
+
+/* as in a grid of a country: float does not tell neighbours apart */
+static inline Box3
+far_from_zero(Rng *rng, size_t i, size_t n)
+{
+	Box3 b = rng_world_box(rng, 2.0);
+
+	(void) i;
+	(void) n;
+	for (int d = 0; d < 3; d++)
+	{
+		b.lo[d] = 5e6 + b.lo[d] * 1e-3;
+		b.hi[d] = 5e6 + b.hi[d] * 1e-3;
 	}
 	return b;
 }
@@ -252,6 +268,7 @@ static const struct
 	{"to the largest number", largest},
 	{"all sizes", all_sizes},
 	{"clusters far apart", far_clusters},
+	{"far from zero", far_from_zero},
 	{"some giants", some_giants},
 };
 
