@@ -46,8 +46,10 @@ enum Who
 	NWHO
 };
 
-static const char *const who_name[NWHO] = {
-	"bvhindex, SAH", "bvhindex, curve", "Boost R*", "Embree"};
+static const char *const who_name[NWHO] = {"bvhindex, SAH",
+										   "bvhindex, curve",
+										   "Boost R*",
+										   "Embree"};
 
 enum What
 {
@@ -102,7 +104,7 @@ now(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (double) t.tv_sec + (double) t.tv_nsec * 1e-9;
 }
 
@@ -142,7 +144,7 @@ static const BvhEnv env = {env_alloc, env_release, env_tick, &nticks};
 static BvhTree *
 build_tree(const BvhItem *from, size_t n, BvhBuildKind kind)
 {
-	BvhBuildOptions options = {kind};
+	BvhBuildOptions options = {kind, NULL};
 	BvhTree *tree;
 
 	if (bvh_tree_build(&env, from, n, &options, &tree) != BVH_OK)

@@ -16,22 +16,23 @@
 #include <stdint.h>
 
 #ifdef __cplusplus
-extern "C" {
+extern "C"
+{
 #endif
 
-/* lo.x, lo.y, lo.z, hi.x, hi.y, hi.z */
-typedef double PeerBox[6];
+	/* lo.x, lo.y, lo.z, hi.x, hi.y, hi.z */
+	typedef double PeerBox[6];
 
 #ifdef HAVE_BOOST
-extern void boost_build(const PeerBox *boxes, size_t n);
-extern uint64_t boost_overlaps(const PeerBox *probes, size_t n);
-extern uint64_t boost_nearest(const PeerBox *probes, size_t n, int k, double *sum);
-extern uint64_t boost_pairs(const PeerBox *boxes, size_t n);
+	extern void boost_build(const PeerBox *boxes, size_t n);
+	extern uint64_t boost_overlaps(const PeerBox *probes, size_t n);
+	extern uint64_t boost_nearest(const PeerBox *probes, size_t n, int k, double *sum);
+	extern uint64_t boost_pairs(const PeerBox *boxes, size_t n);
 #endif
 
 #ifdef HAVE_EMBREE
-extern void embree_build(const PeerBox *boxes, size_t n);
-extern uint64_t embree_pairs(const PeerBox *boxes);
+	extern void embree_build(const PeerBox *boxes, size_t n);
+	extern uint64_t embree_pairs(const PeerBox *boxes);
 #endif
 
 #ifdef __cplusplus

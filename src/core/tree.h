@@ -45,6 +45,13 @@ typedef enum BvhBuildKind
 typedef struct BvhBuildOptions
 {
 	BvhBuildKind kind;
+
+	/*
+	 * If not NULL, a tree whose frame this one gets, too: its nodes are then as
+	 * exact near that tree's boxes as that tree is.  Pairs of trees with one
+	 * frame are found in less time; see tree_node.h.
+	 */
+	const BvhTree *like;
 } BvhBuildOptions;
 
 /* ---------------------------------------------------------------- tree_build.c */
@@ -64,7 +71,7 @@ extern size_t bvh_tree_work_size(size_t n);
 
 /* ---------------------------------------------------------------- tree_query.c */
 
-#define BVH_RANGE_STACK (7 * BVH_MAX_HEIGHT + 8 + 16)
+#define BVH_RANGE_STACK (7 * BVH_MAX_HEIGHT + 32)
 
 /*
  * All boxes in a range, in no particular order.  Holds no memory; nothing of
@@ -172,6 +179,7 @@ typedef struct BvhPairs
 	BvhOp op;
 	BvhSelfMode mode;
 	bool is_self;
+	bool is_one_frame;
 	uint32_t nsteps;
 	uint64_t nnodes; /* pairs of nodes, and of blocks, compared so far */
 	uint64_t nblocks;

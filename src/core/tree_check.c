@@ -10,7 +10,7 @@
  *  3  nodes are numbered in the order of a walk, depth first and lane by
  *     lane, blocks as their nodes are met; so each is met once
  *  4  no path from the root is longer than the height
- *  5  a lane's bounds are, rounded outward, the union of what is below
+ *  5  a lane's bounds are, in the tree's frame, the union of what is below
  *  6  every box is valid: no NaN, no -0, no end before its beginning
  *  7  lanes and places not in use repeat the first
  *  8  the boxes are as many as the header says, and their union is the same
@@ -46,6 +46,11 @@ check_header(const BvhTree *tree, size_t size, BvhTreeFault *fault)
 		return broken(fault, 1, 0, "the size is not that of the nodes and blocks");
 	if (tree->nnodes > BVH_REF_BLOCK >> 3 || tree->nblocks > BVH_REF_BLOCK >> 3)
 		return broken(fault, 1, 0, "there are too many nodes or blocks");
+	for (int d = 0; d < 3; d++)
+		if (!isfinite(tree->origin[d]))
+			return broken(fault, 1, 0, "the frame has no origin");
+	if (!(tree->scale > 0.0) || tree->scale * tree->unscale != 1.0)
+		return broken(fault, 1, 0, "the frame has no scale");
 	if (tree->height > BVH_MAX_HEIGHT)
 		return broken(fault, 1, 0, "the height is over the limit");
 	if ((tree->nboxes == 0) != (tree->nnodes == 0) ||
@@ -55,11 +60,11 @@ check_header(const BvhTree *tree, size_t size, BvhTreeFault *fault)
 }
 
 static bool
-check_bounds(const BvhNode *node, int lane, const Box3 *bounds)
+check_bounds(const BvhTree *tree, const BvhNode *node, int lane, const Box3 *bounds)
 {
 	for (int d = 0; d < 3; d++)
-		if (node->bound[d][lane] != float_below(bounds->lo[d]) ||
-			node->bound[d + 3][lane] != float_below(-bounds->hi[d]))
+		if (node->bound[d][lane] != tree_bound(tree, d, bounds->lo[d]) ||
+			node->bound[d + 3][lane] != tree_bound(tree, d + 3, bounds->hi[d]))
 			return false;
 	return true;
 }
@@ -90,7 +95,7 @@ check_block(const BvhTree *tree, const BvhNode *node, uint32_t at, int lane, Box
 			return broken(fault, 6, at, "a box is not valid");
 		box3_include(&bounds, &box);
 	}
-	if (!check_bounds(node, lane, &bounds))
+	if (!check_bounds(tree, node, lane, &bounds))
 		return broken(fault, 5, at, "a lane's bounds are not those of its block");
 	box3_include(all, &bounds);
 	return true;
@@ -178,8 +183,10 @@ bvh_tree_check(const void *memory, size_t size, BvhTreeFault *fault)
 			if (child <= last_number || child >= tree->nnodes)
 				return broken(fault, 3, visit.node, "a lane leads to no node below");
 			if (!check_node_bounds(node, lane, &nodes[child]))
-				return broken(
-					fault, 5, visit.node, "a lane's bounds are not those of its node");
+				return broken(fault,
+							  5,
+							  visit.node,
+							  "a lane's bounds are not those of its node");
 			stack[depth++] = (Visit){child, visit.level + 1};
 		}
 		/* every second lane of a damaged node may lead to the same one */
@@ -193,8 +200,10 @@ bvh_tree_check(const void *memory, size_t size, BvhTreeFault *fault)
 			if (!(node->live >> lane & 1) || !ref_is_block(child))
 				continue;
 			if (ref_block(child) != nblocks++ || nblocks > tree->nblocks)
-				return broken(
-					fault, 3, visit.node, "a block is not the next of the walk");
+				return broken(fault,
+							  3,
+							  visit.node,
+							  "a block is not the next of the walk");
 			nboxes += (uint64_t) __builtin_popcount(ref_live(child));
 			if (!check_block(tree, node, visit.node, lane, &all, fault))
 				return false;
@@ -230,7 +239,7 @@ area_of(const BvhNode *node, int lane, double scale)
 				lo = fmin(lo, node->bound[d][i]);
 				neg_hi = fmin(neg_hi, node->bound[d + 3][i]);
 			}
-		/* floats do not overflow double; what is infinite counts as very long */
+		/* what is infinite, or goes far beyond the scale, counts as that long */
 		length[d] = fmin(-(lo + neg_hi) / scale, 1.0);
 		if (!(length[d] > 0.0))
 			length[d] = 0.0;
@@ -275,8 +284,8 @@ bvh_tree_stats(const BvhTree *tree, BvhTreeStats *stats)
 		for (int d = 0; d < 3; d++)
 			for (int i = 0; i < BVH_WIDTH; i++)
 			{
-				double length =
-					-((double) nodes->bound[d][lane] + nodes->bound[d + 3][i]);
+				double length = -((double) nodes->bound[d][lane] +
+								  nodes->bound[d + 3][i]);
 
 				if (isfinite(length) && length > scale)
 					scale = length;

@@ -118,14 +118,13 @@ open_node(BvhNearestQuery *nearest, const BvhNode *node)
 	double distance[BVH_WIDTH];
 
 	nearest->nnodes++;
-	bvh_kernels->tree->node_distances(node, &nearest->query, distance);
+	bvh_kernels->tree->node_distances(nearest->tree, node, &nearest->query, distance);
 	for (uint32_t live = node->live; live != 0; live &= live - 1)
 	{
 		int lane = __builtin_ctz(live);
 
 		if (distance[lane] <= nearest->most)
-			push(nearest,
-				 (BvhNearestEntry){distance[lane], 0, node->child[lane], 0, 0});
+			push(nearest, (BvhNearestEntry){distance[lane], 0, node->child[lane], 0, 0});
 	}
 }
 

@@ -9,12 +9,20 @@
  *
  * Everything is aligned to cache lines, and nothing is a pointer.
  *
+ * Bounds of nodes are floats in a frame of the tree: (x - origin) * scale, with
+ * an origin and a power of two from the middle and the span of the boxes, so
+ * that float serves data far from zero, and data of any size.  It rounds to
+ * nearest, which is monotone: x <= y for doubles means no more than the same
+ * for their floats.  So a test of floats never misses; and what a float
+ * stands for, where that is needed, is taken a little further out.
+ *
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
  */
 #ifndef BVH_TREE_NODE_H
 #define BVH_TREE_NODE_H
 
+#include <float.h>
 #include <string.h>
 
 #include "core/tree.h"
@@ -59,10 +67,10 @@ ref_live(uint32_t ref)
 }
 
 /*
- * 256 bytes, four cache lines.  Bounds are float, rounded outward.  The upper
- * ones are negated, so that all six are rounded down, a union is the least of
- * each, and a test is six times "at most".  Lanes without a child repeat the
- * first, so that they hold ordinary numbers; live says that they do not count.
+ * 256 bytes, four cache lines.  Bounds are in the tree's frame, and the upper
+ * ones negated, so that a union is the least of each, and a test is six times
+ * "at most".  None is +Infinity or NaN.  Lanes without a child repeat the first,
+ * so that they hold ordinary numbers; live says that they do not count.
  */
 typedef struct BvhNode
 {
@@ -90,8 +98,11 @@ struct BvhTree
 	uint32_t nblocks;
 	uint32_t height;
 	uint32_t spare;
-	Box3 bounds; /* of all boxes */
-	uint8_t spare_bytes[256 - 96];
+	Box3 bounds;      /* of all boxes */
+	double origin[3]; /* the frame */
+	double scale;
+	double unscale; /* 1 / scale */
+	uint8_t spare_bytes[256 - 136];
 };
 
 _Static_assert(sizeof(BvhNode) == 256, "a node is four cache lines");
@@ -110,13 +121,18 @@ tree_blocks(const BvhTree *tree)
 	return (BvhBlock *) (tree_nodes(tree) + tree->nnodes);
 }
 
-/* the largest float that is not above x; x is not NaN */
+/*
+ * tree_bound --- a coordinate as a bound k of a node: lo.x, ..., -hi.z
+ *
+ * Each step is monotone.
+ */
 static inline float
-float_below(double x)
+tree_bound(const BvhTree *tree, int k, double x)
 {
-	float f = (float) x;
+	double offset = (x - tree->origin[k % 3]) * tree->scale;
+	float bound = (float) (k < 3 ? offset : -offset);
 
-	return (double) f > x ? nextafterf(f, -INFINITY) : f;
+	return bound < FLT_MAX ? bound : FLT_MAX;
 }
 
 /* is nothing asked of lower[0..2] and upper[3..5]?  So it is for overlap. */
@@ -130,14 +146,29 @@ range_is_half(const BoxRange *range)
 	return is_half;
 }
 
-/* what a lane of a node bounds */
+/* far enough out for all that a float may have been rounded from */
+#define BVH_ROUNDED  0x1p-22
+#define BVH_UNDERRUN 0x1p-140
+
+/*
+ * node_box --- a box around all that is below a lane
+ *
+ * When x was rounded to a bound, (x - origin) * scale is at least the float
+ * below that, which is more than the number here by more than what the steps
+ * of double could have lost.
+ */
 static inline void
-node_box(const BvhNode *node, int lane, Box3 *box)
+node_box(const BvhTree *tree, const BvhNode *node, int lane, Box3 *box)
 {
 	for (int d = 0; d < 3; d++)
 	{
-		box->lo[d] = node->bound[d][lane];
-		box->hi[d] = -node->bound[d + 3][lane];
+		double lo = node->bound[d][lane];
+		double neg_hi = node->bound[d + 3][lane];
+
+		lo = lo - fabs(lo) * BVH_ROUNDED - BVH_UNDERRUN;
+		neg_hi = neg_hi - fabs(neg_hi) * BVH_ROUNDED - BVH_UNDERRUN;
+		box->lo[d] = tree->origin[d] + lo * tree->unscale;
+		box->hi[d] = tree->origin[d] - neg_hi * tree->unscale;
 	}
 }
 

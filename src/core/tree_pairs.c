@@ -53,6 +53,8 @@ bvh_pairs_begin(BvhPairs *pairs, const BvhTree *a, const BvhTree *b, const BvhEn
 	pairs->op = op;
 	pairs->mode = BVH_SELF_ONCE;
 	pairs->is_self = false;
+	pairs->is_one_frame = a->scale == b->scale &&
+						  memcmp(a->origin, b->origin, sizeof(a->origin)) == 0;
 	pairs->nsteps = 0;
 	pairs->nnodes = 0;
 	pairs->nblocks = 0;

@@ -5,24 +5,23 @@
  *
  * A stack of what is still to be visited, nodes and blocks alike.  A node takes
  * one entry off and puts at most eight on, so the stack holds at most seven
- * for each level, and one; besides, the kernels may write 16 entries at once.
+ * for each level, and one; besides, up to eight blocks may come back, and the
+ * kernels may write 16 entries at once.
  *
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
  */
 #include "core/simd/kernels.h"
 
-_Static_assert(BVH_RANGE_STACK >= (BVH_WIDTH - 1) * BVH_MAX_HEIGHT + 1 + 16,
+_Static_assert(BVH_RANGE_STACK >= (BVH_WIDTH - 1) * BVH_MAX_HEIGHT + 1 + 8 + 16,
 			   "the stack of a search cannot overflow");
 
 /*
- * node_limits --- what the bounds of a node's lane must not exceed
- *
- * The bounds are floats that are not above what they stand for.  So when that
- * is at most x, they are at most the largest float that is not above x.
+ * node_limits --- what the bounds of a lane are at most, when something below
+ * may be in range
  */
 static void
-node_limits(const BoxRange *range, float limit[6])
+node_limits(const BvhTree *tree, const BoxRange *range, float limit[6])
 {
 	for (int d = 0; d < 3; d++)
 	{
@@ -32,8 +31,8 @@ node_limits(const BoxRange *range, float limit[6])
 		double lower = range->lower[d] > range->lower[d + 3] ? range->lower[d]
 															 : range->lower[d + 3];
 
-		limit[d] = float_below(upper);
-		limit[d + 3] = float_below(-lower);
+		limit[d] = tree_bound(tree, d, upper);
+		limit[d + 3] = tree_bound(tree, d + 3, lower);
 	}
 }
 
@@ -48,7 +47,7 @@ bvh_range_begin(BvhRangeQuery *query, const BvhTree *tree, const BvhEnv *env,
 	query->env = env;
 	query->range = *range;
 	query->is_half = range_is_half(range);
-	node_limits(range, query->limit);
+	node_limits(tree, range, query->limit);
 	query->pending_mask = 0;
 	query->nsteps = 0;
 	query->nnodes = 0;

@@ -38,7 +38,9 @@ TREE_TARGET
 static inline uint32_t
 node_hits(const BvhNode *node, const NodeProbe *probe)
 {
-	__m256 hit = _mm256_cmp_ps(_mm256_load_ps(node->bound[0]), probe->limit[0], _CMP_LE_OQ);
+	__m256 hit = _mm256_cmp_ps(_mm256_load_ps(node->bound[0]),
+							   probe->limit[0],
+							   _CMP_LE_OQ);
 
 	for (int k = 1; k < 6; k++)
 		hit = _mm256_and_ps(hit,
@@ -56,7 +58,8 @@ node_hits_lane(const BvhNode *node, const BvhNode *other, int lane)
 	NodeProbe probe;
 
 	for (int k = 0; k < 6; k++)
-		probe.limit[k] = _mm256_xor_ps(_mm256_set1_ps(other->bound[(k + 3) % 6][lane]), sign);
+		probe.limit[k] = _mm256_xor_ps(_mm256_set1_ps(other->bound[(k + 3) % 6][lane]),
+									   sign);
 	return node_hits(node, &probe);
 }
 
@@ -72,7 +75,9 @@ node_pairs(const BvhNode *a, const BvhNode *b)
 		negated.limit[k] = _mm256_xor_ps(_mm256_load_ps(b->bound[(k + 3) % 6]), sign);
 	for (int i = 0; i < BVH_WIDTH; i++)
 	{
-		__m256 hit = _mm256_cmp_ps(_mm256_set1_ps(a->bound[0][i]), negated.limit[0], _CMP_LE_OQ);
+		__m256 hit = _mm256_cmp_ps(_mm256_set1_ps(a->bound[0][i]),
+								   negated.limit[0],
+								   _CMP_LE_OQ);
 
 		for (int k = 1; k < 6; k++)
 			hit = _mm256_and_ps(hit,
@@ -145,14 +150,14 @@ block_hits(const BvhBlock *block, const RangeProbe *probe, bool is_half)
 
 TREE_TARGET
 static inline uint32_t
-block_hits_lane(const BvhBlock *block, const BvhNode *node, int lane)
+block_overlaps(const BvhBlock *block, const Box3 *box)
 {
 	RangeProbe probe;
 
 	for (int d = 0; d < 3; d++)
 	{
-		probe.upper[d] = _mm256_set1_pd(-node->bound[d + 3][lane]);
-		probe.lower[d + 3] = _mm256_set1_pd(node->bound[d][lane]);
+		probe.upper[d] = _mm256_set1_pd(box->hi[d]);
+		probe.lower[d + 3] = _mm256_set1_pd(box->lo[d]);
 	}
 	return block_hits(block, &probe, true);
 }
@@ -235,15 +240,27 @@ distances(const __m256d lo[3], const __m256d hi[3], const Box3 *query, double *o
 		sum = _mm256_add_pd(sum, _mm256_mul_pd(gap, gap));
 	}
 	_mm256_storeu_pd(out, _mm256_sqrt_pd(sum));
-	careful = _mm256_or_pd(
-		_mm256_cmp_pd(sum, _mm256_set1_pd(BOX3_LEAST_SQUARE), _CMP_LT_OQ),
-		_mm256_cmp_pd(sum, _mm256_set1_pd(BOX3_MOST_SQUARE), _CMP_GT_OQ));
+	careful =
+		_mm256_or_pd(_mm256_cmp_pd(sum, _mm256_set1_pd(BOX3_LEAST_SQUARE), _CMP_LT_OQ),
+					 _mm256_cmp_pd(sum, _mm256_set1_pd(BOX3_MOST_SQUARE), _CMP_GT_OQ));
 	return (uint32_t) _mm256_movemask_pd(_mm256_and_pd(careful, any));
+}
+
+/* further out than the bounds were rounded, as node_box() has it; not yet placed */
+TREE_TARGET
+static inline __m256d
+unrounded(__m256d bound)
+{
+	__m256d size = _mm256_andnot_pd(_mm256_set1_pd(-0.0), bound);
+
+	size = _mm256_mul_pd(size, _mm256_set1_pd(BVH_ROUNDED));
+	bound = _mm256_sub_pd(bound, size);
+	return _mm256_sub_pd(bound, _mm256_set1_pd(BVH_UNDERRUN));
 }
 
 TREE_TARGET
 static inline void
-node_distances(const BvhNode *node, const Box3 *query, double out[8])
+node_distances(const BvhTree *tree, const BvhNode *node, const Box3 *query, double out[8])
 {
 	uint32_t careful = 0;
 
@@ -254,10 +271,15 @@ node_distances(const BvhNode *node, const Box3 *query, double out[8])
 
 		for (int d = 0; d < 3; d++)
 		{
-			lo[d] = _mm256_cvtps_pd(_mm_load_ps(&node->bound[d][4 * part]));
-			hi[d] = _mm256_xor_pd(
-				_mm256_cvtps_pd(_mm_load_ps(&node->bound[d + 3][4 * part])),
-				_mm256_set1_pd(-0.0));
+			__m256d unscale = _mm256_set1_pd(tree->unscale);
+			__m256d origin = _mm256_set1_pd(tree->origin[d]);
+			__m128 bound = _mm_load_ps(&node->bound[d][4 * part]);
+
+			lo[d] = unrounded(_mm256_cvtps_pd(bound));
+			lo[d] = _mm256_add_pd(origin, _mm256_mul_pd(lo[d], unscale));
+			bound = _mm_load_ps(&node->bound[d + 3][4 * part]);
+			hi[d] = unrounded(_mm256_cvtps_pd(bound));
+			hi[d] = _mm256_sub_pd(origin, _mm256_mul_pd(hi[d], unscale));
 		}
 		careful |= distances(lo, hi, query, &out[4 * part]) << 4 * part;
 	}
@@ -266,7 +288,7 @@ node_distances(const BvhNode *node, const Box3 *query, double out[8])
 		int lane = __builtin_ctz(careful);
 		Box3 box;
 
-		node_box(node, lane, &box);
+		node_box(tree, node, lane, &box);
 		out[lane] = box3_distance(&box, query);
 	}
 }

@@ -39,7 +39,8 @@ node_probe(const float limit[6])
 	NodeProbe probe;
 
 	for (int k = 0; k < 3; k++)
-		probe.limit[k] = twice(_mm256_set1_ps(limit[2 * k]), _mm256_set1_ps(limit[2 * k + 1]));
+		probe.limit[k] = twice(_mm256_set1_ps(limit[2 * k]),
+							   _mm256_set1_ps(limit[2 * k + 1]));
 	return probe;
 }
 
@@ -85,8 +86,8 @@ node_pairs(const BvhNode *a, const BvhNode *b)
 		__m512d both = _mm512_broadcast_f64x4(
 			_mm256_castps_pd(_mm256_load_ps(b->bound[(k + 3) % 6])));
 
-		negated[k] =
-			_mm512_castsi512_ps(_mm512_xor_si512(_mm512_castpd_si512(both), sign));
+		negated[k] = _mm512_castsi512_ps(
+			_mm512_xor_si512(_mm512_castpd_si512(both), sign));
 	}
 	/* two lanes of a at once */
 	for (int i = 0; i < BVH_WIDTH; i += 2)
@@ -164,16 +165,16 @@ block_hits(const BvhBlock *block, const RangeProbe *probe, bool is_half)
 
 TREE_TARGET
 static inline uint32_t
-block_hits_lane(const BvhBlock *block, const BvhNode *node, int lane)
+block_overlaps(const BvhBlock *block, const Box3 *box)
 {
 	uint32_t hit = 0xFF;
 
 	for (int d = 0; d < 3; d++)
 	{
 		hit &= _mm512_cmp_pd_mask(_mm512_load_pd(block->bound[d]),
-								  _mm512_set1_pd(-node->bound[d + 3][lane]),
+								  _mm512_set1_pd(box->hi[d]),
 								  _CMP_LE_OQ);
-		hit &= _mm512_cmp_pd_mask(_mm512_set1_pd(node->bound[d][lane]),
+		hit &= _mm512_cmp_pd_mask(_mm512_set1_pd(box->lo[d]),
 								  _mm512_load_pd(block->bound[d + 3]),
 								  _CMP_LE_OQ);
 	}
@@ -254,9 +255,21 @@ distances(const __m512d lo[3], const __m512d hi[3], const Box3 *query, double ou
 	return careful & any;
 }
 
+/* further out than the bounds were rounded, as node_box() has it; not yet placed */
+TREE_TARGET
+static inline __m512d
+unrounded(__m512d bound)
+{
+	__m512d size = _mm512_abs_pd(bound);
+
+	size = _mm512_mul_pd(size, _mm512_set1_pd(BVH_ROUNDED));
+	bound = _mm512_sub_pd(bound, size);
+	return _mm512_sub_pd(bound, _mm512_set1_pd(BVH_UNDERRUN));
+}
+
 TREE_TARGET
 static inline void
-node_distances(const BvhNode *node, const Box3 *query, double out[8])
+node_distances(const BvhTree *tree, const BvhNode *node, const Box3 *query, double out[8])
 {
 	__m512d lo[3];
 	__m512d hi[3];
@@ -264,11 +277,13 @@ node_distances(const BvhNode *node, const Box3 *query, double out[8])
 
 	for (int d = 0; d < 3; d++)
 	{
-		__m512d negated = _mm512_cvtps_pd(_mm256_load_ps(node->bound[d + 3]));
+		__m512d unscale = _mm512_set1_pd(tree->unscale);
+		__m512d origin = _mm512_set1_pd(tree->origin[d]);
 
-		lo[d] = _mm512_cvtps_pd(_mm256_load_ps(node->bound[d]));
-		hi[d] = _mm512_castsi512_pd(
-			_mm512_xor_si512(_mm512_castpd_si512(negated), _mm512_set1_epi64(INT64_MIN)));
+		lo[d] = unrounded(_mm512_cvtps_pd(_mm256_load_ps(node->bound[d])));
+		lo[d] = _mm512_add_pd(origin, _mm512_mul_pd(lo[d], unscale));
+		hi[d] = unrounded(_mm512_cvtps_pd(_mm256_load_ps(node->bound[d + 3])));
+		hi[d] = _mm512_sub_pd(origin, _mm512_mul_pd(hi[d], unscale));
 	}
 	careful = distances(lo, hi, query, out);
 	for (; careful != 0; careful &= careful - 1)
@@ -276,7 +291,7 @@ node_distances(const BvhNode *node, const Box3 *query, double out[8])
 		int lane = __builtin_ctz(careful);
 		Box3 box;
 
-		node_box(node, lane, &box);
+		node_box(tree, node, lane, &box);
 		out[lane] = box3_distance(&box, query);
 	}
 }

@@ -84,8 +84,9 @@ typedef struct BvhTreeKernels
 	/* bit 8 * i + j: box i of a, op, box j of b; box3_matches() is the definition */
 	uint64_t (*block_pairs)(const BvhBlock *a, const BvhBlock *b, BvhOp op);
 
-	/* box3_distance() of each lane, of each box, to the query */
-	void (*node_distances)(const BvhNode *node, const Box3 *query, double out[8]);
+	/* box3_distance() of each lane, as node_box() has it, of each box, to the query */
+	void (*node_distances)(const BvhTree *tree, const BvhNode *node, const Box3 *query,
+						   double out[8]);
 	void (*block_distances)(const BvhBlock *block, const Box3 *query, double out[8]);
 
 	/* the walks; see tree_query.c and tree_pairs.c */

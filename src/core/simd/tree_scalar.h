@@ -118,22 +118,18 @@ block_hits(const BvhBlock *block, const RangeProbe *probe, bool is_half)
 	return mask;
 }
 
-/* which boxes of a block may overlap something in that lane of a node? */
+/* which boxes of a block overlap another box? */
 static inline uint32_t
-block_hits_lane(const BvhBlock *block, const BvhNode *node, int lane)
+block_overlaps(const BvhBlock *block, const Box3 *box)
 {
 	uint32_t mask = 0;
 
 	for (int place = 0; place < BVH_WIDTH; place++)
 	{
-		bool hit = true;
+		Box3 own;
 
-		for (int d = 0; d < 3; d++)
-		{
-			hit &= block->bound[d][place] <= (double) -node->bound[d + 3][lane];
-			hit &= (double) node->bound[d][lane] <= block->bound[d + 3][place];
-		}
-		mask |= (uint32_t) hit << place;
+		block_box(block, place, &own);
+		mask |= (uint32_t) box3_overlaps(&own, box) << place;
 	}
 	return mask;
 }
@@ -159,13 +155,13 @@ block_matches(const BvhBlock *a, int place, const BvhBlock *b, BvhOp op)
 /* ---------------------------------------------------------------- distances */
 
 static inline void
-node_distances(const BvhNode *node, const Box3 *query, double out[8])
+node_distances(const BvhTree *tree, const BvhNode *node, const Box3 *query, double out[8])
 {
 	for (int lane = 0; lane < BVH_WIDTH; lane++)
 	{
 		Box3 box;
 
-		node_box(node, lane, &box);
+		node_box(tree, node, lane, &box);
 		out[lane] = box3_distance(&box, query);
 	}
 }

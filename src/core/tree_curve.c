@@ -1,0 +1,137 @@
+/*-------------------------------------------------------------------------
+ *
+ * tree_curve.c
+ *	  A tree along the Hilbert curve: no choices, so it is built in little time.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *-------------------------------------------------------------------------
+ */
+#include "core/hilbert.h"
+#include "core/tree_build.h"
+
+/* order items by the lowest bits of their keys; LSD radix sort */
+static void
+sort_curve(Build *build, size_t first, size_t n, int bits)
+{
+	CurveItem *from = build->curve[0] + first;
+	CurveItem *to = build->curve[1] + first;
+
+	for (int shift = 0; shift < bits; shift += 8)
+	{
+		CurveItem *t = from;
+		size_t start[256] = {0};
+		size_t sum = 0;
+
+		for (size_t i = 0; i < n; i++)
+			start[from[i].key >> shift & 0xFF]++;
+		for (int i = 0; i < 256; i++)
+		{
+			size_t count = start[i];
+
+			start[i] = sum;
+			sum += count;
+		}
+		for (size_t at = 0; at < n; at += TICK_BOXES)
+		{
+			size_t end = n - at < TICK_BOXES ? n : at + TICK_BOXES;
+
+			for (size_t i = at; i < end; i++)
+				to[start[from[i].key >> shift & 0xFF]++] = from[i];
+			count_steps(build, end - at);
+		}
+		from = to;
+		to = t;
+	}
+	if (from != build->curve[0] + first)
+		memcpy(build->curve[0] + first, from, n * sizeof(CurveItem));
+}
+
+/* order the items of curve[0] from first on along the curve */
+void
+bvh_follow_curve(Build *build, size_t first, size_t n)
+{
+	CurveItem *curve = build->curve[0] + first;
+	Box3 bounds = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+	/* cells enough to tell neighbours apart where they are far from evenly spread */
+	int bits = n <= 4096 ? 8 : n <= 65536 ? 13 : 21;
+	float ncells = (float) (1 << bits);
+	Frame frame;
+
+	for (size_t i = 0; i < n; i++)
+		bvh_include_finite(&bounds, &build->items[curve[i].item].box);
+	bvh_make_frame(&frame, &bounds);
+	for (size_t at = 0; at < n; at += TICK_BOXES)
+	{
+		size_t end = n - at < TICK_BOXES ? n : at + TICK_BOXES;
+
+		for (size_t i = at; i < end; i++)
+		{
+			uint64_t cell[3];
+			BvhPrim prim;
+
+			make_prim(&frame, &build->items[curve[i].item].box, &prim);
+			for (int d = 0; d < 3; d++)
+			{
+				float place = 0.5f * center_of(&prim, d) * ncells;
+
+				place = place > 0.0f ? place : 0.0f;
+				cell[d] = (uint64_t) (place < ncells - 1.0f ? place : ncells - 1.0f);
+			}
+			curve[i].key = hilbert_key(cell, bits);
+		}
+		count_steps(build, end - at);
+	}
+	sort_curve(build, first, n, 3 * bits);
+}
+
+/* the places of block number so many of the order along the curve */
+static void
+block_along_curve(const Build *build, uint32_t block, Lane *lane)
+{
+	size_t nothers = build->n - build->ngiants;
+	uint32_t nbefore = blocks_of(nothers);
+	bool is_giant = block >= nbefore;
+	size_t first = is_giant ? nothers + (size_t) BVH_WIDTH * (block - nbefore)
+							: (size_t) BVH_WIDTH * block;
+	size_t end = is_giant ? build->n : nothers;
+
+	lane->is_block = true;
+	lane->first = (uint32_t) first;
+	lane->n = (uint32_t) (end - first < BVH_WIDTH ? end - first : BVH_WIDTH);
+}
+
+/* the lanes of the node that a run of blocks becomes: full subtrees but the last */
+int
+bvh_run_lanes(const Build *build, Branch run, Lane lanes[BVH_WIDTH])
+{
+	uint32_t nothers = blocks_of(build->n - build->ngiants);
+	uint32_t end = run.first + run.n;
+	uint32_t size = 1;
+	int n = 0;
+
+	/* the root of a tree with giants */
+	if (run.first < nothers && end > nothers && run.first == 0)
+	{
+		lanes[0].branch = (Branch){0, nothers};
+		lanes[1].branch = (Branch){nothers, end - nothers};
+		for (int i = 0; i < 2; i++)
+		{
+			lanes[i].is_block = false;
+			if (lanes[i].branch.n == 1)
+				block_along_curve(build, lanes[i].branch.first, &lanes[i]);
+		}
+		return 2;
+	}
+	while ((uint64_t) size * BVH_WIDTH < run.n)
+		size *= BVH_WIDTH;
+	for (uint32_t at = run.first; at < end; at += size, n++)
+	{
+		uint32_t rest = end - at;
+
+		lanes[n].is_block = false;
+		lanes[n].branch = (Branch){at, rest < size ? rest : size};
+		if (lanes[n].branch.n == 1)
+			block_along_curve(build, at, &lanes[n]);
+	}
+	return n;
+}
