@@ -56,7 +56,8 @@ typedef enum BvhJoinPrivate
 typedef enum BvhJoinExprs
 {
 	BVH_JOIN_CLAUSE, /* an OpExpr or a FuncExpr */
-	BVH_JOIN_QUALS   /* List: further join conditions */
+	BVH_JOIN_QUALS,  /* List: further join conditions */
+	BVH_JOIN_FILTER  /* List: conditions on the rows of an outer join */
 } BvhJoinExprs;
 
 /* arguments of the clause */

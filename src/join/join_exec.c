@@ -784,6 +784,7 @@ init_expressions(BvhJoinState *state, EState *estate)
 	CustomScan *scan = (CustomScan *) ps->plan;
 	Node *clause = list_nth(scan->custom_exprs, BVH_JOIN_CLAUSE);
 	List *joinquals = list_nth(scan->custom_exprs, BVH_JOIN_QUALS);
+	List *filter = list_nth(scan->custom_exprs, BVH_JOIN_FILTER);
 	List *args = IsA(clause, OpExpr) ? ((OpExpr *) clause)->args
 									 : castNode(FuncExpr, clause)->args;
 	ResolveContext used = {0};
@@ -793,7 +794,7 @@ init_expressions(BvhJoinState *state, EState *estate)
 
 	used.sources = list_copy_tail(scan->custom_private, BVH_JOIN_COLUMNS);
 	resolve_columns((Node *) scan->scan.plan.targetlist, &used);
-	resolve_columns((Node *) scan->scan.plan.qual, &used);
+	resolve_columns((Node *) filter, &used);
 	resolve_columns((Node *) joinquals, &used);
 	bvh_side_init(&state->outer,
 				  estate,
@@ -821,11 +822,9 @@ init_expressions(BvhJoinState *state, EState *estate)
 											  ps->ps_ResultTupleSlot,
 											  ps,
 											  NULL);
-	ps->qual = ExecInitQual((List *) resolve_columns((Node *) scan->scan.plan.qual,
-													 &kept),
-							ps);
 	state->joinqual = ExecInitQual((List *) resolve_columns((Node *) joinquals, &kept),
 								   ps);
+	ps->qual = ExecInitQual((List *) resolve_columns((Node *) filter, &kept), ps);
 
 	args = (List *) resolve_columns((Node *) args, &used);
 	inner_key = list_nth(args,

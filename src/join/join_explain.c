@@ -45,6 +45,30 @@ explain_condition(const char *label, Node *condition, CustomScanState *node,
 	ExplainPropertyText(label, deparse_expression(condition, context, true, false), es);
 }
 
+/* conditions beside the one of the tree, and how many rows did not pass */
+static void
+explain_filter(const char *label, const char *removed_label, List *conditions,
+			   double nremoved, CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	const Instrumentation *instrument = node->ss.ps.instrument;
+
+	if (conditions == NIL)
+		return;
+	explain_condition(label,
+					  (Node *) make_ands_explicit(conditions),
+					  node,
+					  ancestors,
+					  es);
+	if (!es->analyze || instrument == NULL)
+		return;
+	if (nremoved > 0 || es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyFloat(removed_label,
+							 NULL,
+							 instrument->nloops > 0 ? nremoved / instrument->nloops : 0.0,
+							 0,
+							 es);
+}
+
 /*
  * bvh_join_explain --- ExplainCustomScan
  */
@@ -53,9 +77,8 @@ bvh_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	BvhJoinState *state = (BvhJoinState *) node;
 	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
-	List *quals = list_nth(scan->custom_exprs, BVH_JOIN_QUALS);
 	const JoinCounters *counters = &state->counters;
-	Instrumentation *instrument = node->ss.ps.instrument;
+	const Instrumentation *instrument = node->ss.ps.instrument;
 
 	ExplainPropertyText("Join Type", join_type_name(state->jointype), es);
 	if (es->verbose && state->inner_unique)
@@ -65,21 +88,20 @@ bvh_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 					  node,
 					  ancestors,
 					  es);
-	if (quals != NIL)
-	{
-		explain_condition("Join Filter",
-						  (Node *) make_ands_explicit(quals),
-						  node,
-						  ancestors,
-						  es);
-		if (es->analyze && instrument != NULL && instrument->nloops > 0 &&
-			(instrument->nfiltered2 > 0 || es->format != EXPLAIN_FORMAT_TEXT))
-			ExplainPropertyFloat("Rows Removed by Join Filter",
-								 NULL,
-								 instrument->nfiltered2 / instrument->nloops,
-								 0,
-								 es);
-	}
+	explain_filter("Join Filter",
+				   "Rows Removed by Join Filter",
+				   list_nth(scan->custom_exprs, BVH_JOIN_QUALS),
+				   instrument != NULL ? instrument->nfiltered2 : 0.0,
+				   node,
+				   ancestors,
+				   es);
+	explain_filter("Filter",
+				   "Rows Removed by Filter",
+				   list_nth(scan->custom_exprs, BVH_JOIN_FILTER),
+				   instrument != NULL ? instrument->nfiltered1 : 0.0,
+				   node,
+				   ancestors,
+				   es);
 	if (!es->analyze)
 		return;
 

@@ -193,9 +193,8 @@ bvh_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *t
 	joinquals = (List *) gather_columns((Node *) joinquals, &columns);
 
 	scan->scan.plan.targetlist = tlist;
-	scan->scan.plan.qual = otherquals;
 	scan->flags = best_path->flags;
-	scan->custom_exprs = list_make2(clause, joinquals);
+	scan->custom_exprs = list_make3(clause, joinquals, otherquals);
 	scan->custom_private = list_make4(makeInteger(path->jointype),
 									  makeInteger(path->clause.op),
 									  makeInteger(path->clause.outer_is_left),
