@@ -67,7 +67,7 @@ struct BvhNearest
 };
 
 BvhNearest *
-bvh_scan_nearest_begin(IndexScanDesc scan)
+bvh_nearest_begin(IndexScanDesc scan)
 {
 	int norderbys = scan->numberOfOrderBys;
 	BvhNearest *nearest = palloc0(sizeof(BvhNearest));
@@ -425,10 +425,10 @@ return_row(IndexScanDesc scan, const Run *run, const Candidate *row)
 }
 
 /*
- * bvh_scan_nearest_next --- fetch the next row of an ordered scan
+ * bvh_nearest_next --- fetch the next row of an ordered scan
  */
 bool
-bvh_scan_nearest_next(IndexScanDesc scan)
+bvh_nearest_next(IndexScanDesc scan)
 {
 	BvhScanOpaque so = (BvhScanOpaque) scan->opaque;
 	BvhNearest *nearest = so->nearest;

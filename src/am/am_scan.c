@@ -32,7 +32,7 @@ bvhbeginscan(Relation index, int nkeys, int norderbys)
 	scan->opaque = so;
 	scan->xs_itupdesc = RelationGetDescr(index);
 	if (norderbys > 0)
-		so->nearest = bvh_scan_nearest_begin(scan);
+		so->nearest = bvh_nearest_begin(scan);
 	return scan;
 }
 
@@ -337,7 +337,7 @@ bvhgettuple(IndexScanDesc scan, ScanDirection direction)
 		elog(ERROR, "bvh only supports forward scan direction");
 	if (!so->is_started)
 		start_scan(scan);
-	return so->nearest != NULL ? bvh_scan_nearest_next(scan) : next_match(scan);
+	return so->nearest != NULL ? bvh_nearest_next(scan) : next_match(scan);
 }
 
 int64

@@ -118,9 +118,9 @@ extern void bvhcostestimate(struct PlannerInfo *root, struct IndexPath *path,
 							Selectivity *selectivity, double *correlation, double *pages);
 
 /* am_nearest.c */
-extern BvhNearest *bvh_scan_nearest_begin(IndexScanDesc scan);
+extern BvhNearest *bvh_nearest_begin(IndexScanDesc scan);
 extern void bvh_nearest_rescan(IndexScanDesc scan);
-extern bool bvh_scan_nearest_next(IndexScanDesc scan);
+extern bool bvh_nearest_next(IndexScanDesc scan);
 
 /* am_options.c */
 extern void bvh_define_options(void);

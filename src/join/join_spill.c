@@ -33,6 +33,9 @@
 #define SORT_ROW      2
 #define SORT_NCOLUMNS 2
 
+/* part of the memory that a sort may have */
+#define SORT_PART 0.7
+
 /* rows of a block, at most, and what part of the memory it may take */
 #define MAX_BLOCK_ROWS 4096
 #define BLOCK_PART     16
@@ -104,6 +107,7 @@ sort_begin(BvhJoinState *state, RowSort *sort)
 	Oid less = Int8LessOperator;
 	Oid collation = InvalidOid;
 	bool nulls_first = false;
+	double sort_kb;
 
 	memset(sort, 0, sizeof(*sort));
 	sort->desc = CreateTemplateTupleDesc(SORT_NCOLUMNS);
@@ -112,13 +116,15 @@ sort_begin(BvhJoinState *state, RowSort *sort)
 	bvh_finalize_tuple_desc(sort->desc);
 	sort->in = MakeSingleTupleTableSlot(sort->desc, &TTSOpsVirtual);
 	sort->out = MakeSingleTupleTableSlot(sort->desc, &TTSOpsMinimalTuple);
+	/* its own arrays come on top of what it counts */
+	sort_kb = state->limit / 1024 * SORT_PART;
 	sort->sort = tuplesort_begin_heap(sort->desc,
 									  1,
 									  &column,
 									  &less,
 									  &collation,
 									  &nulls_first,
-									  (int) Min(Max(state->limit / 1024, 64), INT_MAX),
+									  (int) Min(Max(sort_kb, 64), INT_MAX),
 									  NULL,
 									  TUPLESORT_NONE);
 	MemoryContextSwitchTo(old);
