@@ -19,14 +19,8 @@
 #define BVH_TREE_H
 
 #include "core/env.h"
+#include "core/item.h"
 #include "core/range.h"
-
-/* an input of the build; 56 bytes */
-typedef struct BvhItem
-{
-	Box3 box;
-	uint64_t id; /* the caller's */
-} BvhItem;
 
 typedef struct BvhTree BvhTree;
 
