@@ -67,10 +67,10 @@ search_nearest(const BvhTree *tree, const BvhItem *items, int n, const Box3 *que
 	BvhNeighbour got;
 	size_t ngot;
 
-	bvh_nearest_begin(&nearest, tree, &env, query, INFINITY);
+	bvh_tree_nearest_begin(&nearest, tree, &env, query, INFINITY);
 	for (int i = 0; i < n; i++)
 	{
-		promise(bvh_nearest_next(&nearest, &got, 1, &ngot) == BVH_OK && ngot == 1);
+		promise(bvh_tree_nearest_next(&nearest, &got, 1, &ngot) == BVH_OK && ngot == 1);
 		promise(got.id < (uint64_t) n && !seen[got.id]);
 		seen[got.id] = true;
 		promise(got.distance == box3_distance(&items[got.id].box, query));
@@ -78,8 +78,8 @@ search_nearest(const BvhTree *tree, const BvhItem *items, int n, const Box3 *que
 				(got.distance == last.distance && got.id > last.id));
 		last = got;
 	}
-	promise(bvh_nearest_next(&nearest, &got, 1, &ngot) == BVH_OK && ngot == 0);
-	bvh_nearest_end(&nearest);
+	promise(bvh_tree_nearest_next(&nearest, &got, 1, &ngot) == BVH_OK && ngot == 0);
+	bvh_tree_nearest_end(&nearest);
 }
 
 static void
