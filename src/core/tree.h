@@ -19,14 +19,8 @@
 #define BVH_TREE_H
 
 #include "core/env.h"
+#include "core/item.h"
 #include "core/range.h"
-
-/* an input of the build; 56 bytes */
-typedef struct BvhItem
-{
-	Box3 box;
-	uint64_t id; /* the caller's */
-} BvhItem;
 
 typedef struct BvhTree BvhTree;
 
@@ -120,7 +114,7 @@ typedef struct BvhNeighbour
 /*
  * Boxes by their distance from the query box, equal distances by id.  Grows
  * memory from the environment when the queue outgrows its inline part, which
- * bvh_nearest_end() releases.
+ * bvh_tree_nearest_end() releases.
  */
 typedef struct BvhNearestQuery
 {
@@ -137,11 +131,11 @@ typedef struct BvhNearestQuery
 	BvhNearestEntry inline_queue[BVH_NEAREST_INLINE];
 } BvhNearestQuery;
 
-extern void bvh_nearest_begin(BvhNearestQuery *nearest, const BvhTree *tree,
-							  const BvhEnv *env, const Box3 *query, double most);
-extern BvhStatus bvh_nearest_next(BvhNearestQuery *nearest, BvhNeighbour *out,
-								  size_t room, size_t *nout);
-extern void bvh_nearest_end(BvhNearestQuery *nearest);
+extern void bvh_tree_nearest_begin(BvhNearestQuery *nearest, const BvhTree *tree,
+								   const BvhEnv *env, const Box3 *query, double most);
+extern BvhStatus bvh_tree_nearest_next(BvhNearestQuery *nearest, BvhNeighbour *out,
+									   size_t room, size_t *nout);
+extern void bvh_tree_nearest_end(BvhNearestQuery *nearest);
 
 /* ---------------------------------------------------------------- tree_pairs.c */
 

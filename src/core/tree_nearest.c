@@ -100,7 +100,7 @@ make_room(BvhNearestQuery *nearest)
 	larger = env->alloc(env->context, 2 * nearest->size * sizeof(BvhNearestEntry));
 	if (larger == NULL)
 	{
-		bvh_nearest_end(nearest);
+		bvh_tree_nearest_end(nearest);
 		return BVH_NO_MEMORY;
 	}
 	memcpy(larger, nearest->queue, nearest->n * sizeof(BvhNearestEntry));
@@ -167,12 +167,12 @@ nearest_of_run(BvhNearestQuery *nearest, uint32_t ref, uint32_t mask,
 }
 
 /*
- * bvh_nearest_begin --- search boxes by their distance from the query box,
+ * bvh_tree_nearest_begin --- search boxes by their distance from the query box,
  * which is at most so much
  */
 void
-bvh_nearest_begin(BvhNearestQuery *nearest, const BvhTree *tree, const BvhEnv *env,
-				  const Box3 *query, double most)
+bvh_tree_nearest_begin(BvhNearestQuery *nearest, const BvhTree *tree, const BvhEnv *env,
+					   const Box3 *query, double most)
 {
 	nearest->tree = tree;
 	nearest->env = env;
@@ -189,13 +189,14 @@ bvh_nearest_begin(BvhNearestQuery *nearest, const BvhTree *tree, const BvhEnv *e
 }
 
 /*
- * bvh_nearest_next --- the next boxes, up to room >= 1 of them; none at the end
+ * bvh_tree_nearest_next --- the next boxes, up to room >= 1 of them; none at the end
  *
  * Gives as many as there is room for, unless there are no more.  Neither
  * alloc nor the tick need return.  After BVH_NO_MEMORY the search is over.
  */
 BvhStatus
-bvh_nearest_next(BvhNearestQuery *nearest, BvhNeighbour *out, size_t room, size_t *nout)
+bvh_tree_nearest_next(BvhNearestQuery *nearest, BvhNeighbour *out, size_t room,
+					  size_t *nout)
 {
 	const BvhNode *nodes = tree_nodes(nearest->tree);
 
@@ -239,9 +240,10 @@ bvh_nearest_next(BvhNearestQuery *nearest, BvhNeighbour *out, size_t room, size_
 	return BVH_OK;
 }
 
-/* bvh_nearest_end --- release what the search holds; harmless when it holds nothing */
+/* bvh_tree_nearest_end --- release what the search holds; harmless when it holds nothing
+ */
 void
-bvh_nearest_end(BvhNearestQuery *nearest)
+bvh_tree_nearest_end(BvhNearestQuery *nearest)
 {
 	if (nearest->queue != nearest->inline_queue)
 		nearest->env->release(nearest->env->context, nearest->queue);

@@ -59,17 +59,17 @@ check_kind(Rng *rng, const char *kind, Generator generate)
 		while (nwant < n && want[nwant].distance <= most)
 			nwant++;
 		memset(&nearest, 0x77, sizeof(nearest));
-		bvh_nearest_begin(&nearest, tree, &env, &query, most);
+		bvh_tree_nearest_begin(&nearest, tree, &env, &query, most);
 		do
 		{
-			fine = bvh_nearest_next(&nearest, got, room, &ngot) == BVH_OK &&
+			fine = bvh_tree_nearest_next(&nearest, got, room, &ngot) == BVH_OK &&
 				   ngot <= room && at + ngot <= nwant;
 			for (size_t i = 0; fine && i < ngot; i++, at++)
 				fine = got[i].id == want[at].id &&
 					   memcmp(&got[i].distance, &want[at].distance, sizeof(double)) == 0;
 		} while (fine && ngot > 0);
 		fine = fine && at == nwant;
-		bvh_nearest_end(&nearest);
+		bvh_tree_nearest_end(&nearest);
 		bvh_tree_free(&env, tree);
 		free(items);
 		free(want);
@@ -99,12 +99,12 @@ check_memory(Rng *rng)
 	size_t ngot;
 	int nfailed = 0;
 
-	bvh_nearest_begin(&nearest, tree, &env, &query, INFINITY);
-	OK(bvh_nearest_next(&nearest, got, 10, &ngot) == BVH_OK && ngot == 10 &&
+	bvh_tree_nearest_begin(&nearest, tree, &env, &query, INFINITY);
+	OK(bvh_tree_nearest_next(&nearest, got, 10, &ngot) == BVH_OK && ngot == 10 &&
 		   counter.nheld == 2,
 	   "equal distances make a long queue");
-	bvh_nearest_end(&nearest);
-	bvh_nearest_end(&nearest);
+	bvh_tree_nearest_end(&nearest);
+	bvh_tree_nearest_end(&nearest);
 	OK(counter.nheld == 1, "which is released at the end");
 
 	for (long failing = 1; failing < 20; failing++)
@@ -112,21 +112,21 @@ check_memory(Rng *rng)
 		BvhStatus status;
 
 		counter.failing = counter.nallocs + failing;
-		bvh_nearest_begin(&nearest, tree, &env, &query, INFINITY);
-		status = bvh_nearest_next(&nearest, got, 10, &ngot);
+		bvh_tree_nearest_begin(&nearest, tree, &env, &query, INFINITY);
+		status = bvh_tree_nearest_next(&nearest, got, 10, &ngot);
 		if (status == BVH_OK)
 		{
-			bvh_nearest_end(&nearest);
+			bvh_tree_nearest_end(&nearest);
 			break;
 		}
 		nfailed++;
 		if (status != BVH_NO_MEMORY || ngot != 0 || counter.nheld != 1 ||
-			bvh_nearest_next(&nearest, got, 10, &ngot) != BVH_OK || ngot != 0)
+			bvh_tree_nearest_next(&nearest, got, 10, &ngot) != BVH_OK || ngot != 0)
 		{
 			FAIL("no memory: the search says so, holds nothing and is over");
 			return;
 		}
-		bvh_nearest_end(&nearest);
+		bvh_tree_nearest_end(&nearest);
 	}
 	OK(nfailed > 2 && counter.nheld == 1,
 	   "no memory: the search says so, holds nothing and is over");
@@ -153,15 +153,15 @@ check_work(Rng *rng)
 		BvhNeighbour got[10];
 		size_t ngot;
 
-		bvh_nearest_begin(&nearest, tree, &env, &query, INFINITY);
-		bvh_nearest_next(&nearest, got, 10, &ngot);
+		bvh_tree_nearest_begin(&nearest, tree, &env, &query, INFINITY);
+		bvh_tree_nearest_next(&nearest, got, 10, &ngot);
 		work += (double) (nearest.nnodes + nearest.nblocks) / 200;
-		bvh_nearest_end(&nearest);
-		bvh_nearest_begin(&nearest, tree, &env, &query, 0.0);
-		while (bvh_nearest_next(&nearest, got, 10, &ngot) == BVH_OK && ngot > 0)
+		bvh_tree_nearest_end(&nearest);
+		bvh_tree_nearest_begin(&nearest, tree, &env, &query, 0.0);
+		while (bvh_tree_nearest_next(&nearest, got, 10, &ngot) == BVH_OK && ngot > 0)
 			;
 		bounded += (double) (nearest.nnodes + nearest.nblocks) / 200;
-		bvh_nearest_end(&nearest);
+		bvh_tree_nearest_end(&nearest);
 	}
 	OK(work < 40, "10 of 100,000: %.1f nodes and blocks", work);
 	OK(bounded < 25, "those at no distance: %.1f nodes and blocks", bounded);
