@@ -26,8 +26,8 @@
 typedef struct BvhJoinClause
 {
 	RestrictInfo *rinfo;
-	BvhOp op;               /* BVH_DISTANCE for box3d_dwithin() */
-	bool outer_is_left;     /* which argument comes from the outer side */
+	BvhOp op;                /* BVH_DISTANCE for box3d_dwithin() */
+	bool outer_is_left;      /* which argument comes from the outer side */
 	Selectivity selectivity; /* of all pairs */
 } BvhJoinClause;
 

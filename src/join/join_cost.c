@@ -36,15 +36,15 @@
  * memory.  A probe's time grows with the table, as more of it misses the CPU's
  * caches: PROBE_TIME for each doubling beyond PROBE_FREE.
  */
-#define START_TIME   20.0
-#define INNER_TIME   0.45
-#define OUTER_TIME   0.12
-#define SEARCH_TIME  0.02
-#define PAIR_TIME    0.07
-#define PROBE_TIME   0.25
-#define PROBE_FREE   6.0
-#define FETCH_TIME   0.1 /* a row that a probe finds */
-#define GIST_FACTOR  3.5 /* a probe of a gist index */
+#define START_TIME  20.0
+#define INNER_TIME  0.45
+#define OUTER_TIME  0.12
+#define SEARCH_TIME 0.02
+#define PAIR_TIME   0.07
+#define PROBE_TIME  0.25
+#define PROBE_FREE  6.0
+#define FETCH_TIME  0.1 /* a row that a probe finds */
+#define GIST_FACTOR 3.5 /* a probe of a gist index */
 
 /* bytes of a row beside its columns: a tuple header, an item of the build */
 #define ROW_OVERHEAD (SizeofMinimalTupleHeader + sizeof(BvhItem))
@@ -104,7 +104,8 @@ probed_index(const Path *path)
 	if (IsA(path, BitmapHeapPath))
 	{
 		path = ((const BitmapHeapPath *) path)->bitmapqual;
-		return IsA(path, IndexPath) && enable_bitmapscan ? (const IndexPath *) path : NULL;
+		return IsA(path, IndexPath) && enable_bitmapscan ? (const IndexPath *) path
+														 : NULL;
 	}
 	if (!IsA(path, IndexPath))
 		return NULL;

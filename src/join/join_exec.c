@@ -84,10 +84,11 @@ resolve_columns(Node *node, void *context)
 
 		resolve->used[side] = bms_add_member(resolve->used[side], column);
 		var->varno = side == 0 ? OUTER_VAR : INNER_VAR;
-		var->varattno =
-			resolve->is_kept
-				? (AttrNumber) (bms_member_index(resolve->columns[side], column) + 1)
-				: (AttrNumber) column;
+		var->varattno = resolve->is_kept
+							? (AttrNumber) (bms_member_index(resolve->columns[side],
+															 column) +
+											1)
+							: (AttrNumber) column;
 		return (Node *) var;
 	}
 	return expression_tree_mutator(node, resolve_columns, context);
@@ -166,8 +167,8 @@ eval_outer(BvhJoinState *state, ExprContext *econtext, OuterBox *box)
 		return false;
 	if (state->radius == NULL)
 		return true;
-	box->radius =
-		DatumGetFloat8(ExecEvalExprSwitchContext(state->radius, econtext, &isnull));
+	box->radius = DatumGetFloat8(
+		ExecEvalExprSwitchContext(state->radius, econtext, &isnull));
 	/* NaN is an error, if there is something to compare it with */
 	return !isnull && !(box->radius < 0.0);
 }
@@ -233,8 +234,8 @@ bvh_join_is_full(const BvhJoinState *state)
 	/* the rest need not be asked for each row */
 	if (rows->n % 64 == 0)
 		size += bvh_tree_expected_size(rows->n) + bvh_tree_work_size(rows->n);
-	return rows->n > 0 && (size > state->limit - state->limit / OUTER_PART ||
-						   rows->n >= BVH_MOST_BOXES);
+	return rows->n > 0 &&
+		   (size > state->limit - state->limit / OUTER_PART || rows->n >= BVH_MOST_BOXES);
 }
 
 /* all inner rows; false if the memory is full before their end */
@@ -273,8 +274,7 @@ bvh_join_build(BvhJoinState *state)
 	rows->size = 0;
 
 	/* so small a tree is searched from the CPU's caches, in any order */
-	state->by_rows = !state->implies_overlap || state->is_dense ||
-					 rows->n <= SMALL_TREE;
+	state->by_rows = !state->implies_overlap || state->is_dense || rows->n <= SMALL_TREE;
 
 	state->counters.npasses++;
 	state->counters.nboxes += rows->n;
@@ -754,8 +754,7 @@ bvh_join_exec(CustomScanState *node)
 				else
 				{
 					state->next_unmatched = 0;
-					state->phase = state->null_extends ? JOIN_UNMATCHED
-													   : JOIN_NEXT_BATCH;
+					state->phase = state->null_extends ? JOIN_UNMATCHED : JOIN_NEXT_BATCH;
 				}
 				break;
 
@@ -805,8 +804,9 @@ init_expressions(BvhJoinState *state, EState *estate)
 				  ExecGetResultType(innerPlanState(state)),
 				  used.used[1]);
 	if (state->null_extends)
-		state->null_slot =
-			ExecInitNullTupleSlot(estate, state->inner.desc, &TTSOpsVirtual);
+		state->null_slot = ExecInitNullTupleSlot(estate,
+												 state->inner.desc,
+												 &TTSOpsVirtual);
 
 	/* rows of two kinds come by: those of the inputs, and kept ones */
 	ps->outeropsset = ps->inneropsset = true;
@@ -864,8 +864,7 @@ bvh_join_begin(CustomScanState *node, EState *estate, int eflags)
 	state->outer_is_left = intVal(list_nth(settings, BVH_JOIN_OUTER_IS_LEFT)) != 0;
 	state->inner_unique = intVal(list_nth(settings, BVH_JOIN_INNER_UNIQUE)) != 0;
 	state->null_extends = state->jointype == JOIN_LEFT || state->jointype == JOIN_ANTI;
-	state->single_match = state->jointype == JOIN_SEMI ||
-						  state->jointype == JOIN_ANTI ||
+	state->single_match = state->jointype == JOIN_SEMI || state->jointype == JOIN_ANTI ||
 						  state->inner_unique;
 	state->marks_matched = state->null_extends || state->single_match;
 	state->implies_overlap = state->op == BVH_DISTANCE || bvh_op_pairs(state->op);

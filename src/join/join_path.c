@@ -257,13 +257,8 @@ add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	if (jointype != JOIN_INNER && jointype != JOIN_LEFT && jointype != JOIN_SEMI &&
 		jointype != JOIN_ANTI)
 		return;
-	if (!find_clause(root,
-					 joinrel,
-					 outerrel,
-					 innerrel,
-					 jointype,
-					 extra->restrictlist,
-					 &clause))
+	if (!find_clause(
+			root, joinrel, outerrel, innerrel, jointype, extra->restrictlist, &clause))
 		return;
 
 	if (PATH_REQ_OUTER(outer) == NULL && PATH_REQ_OUTER(inner) == NULL &&
@@ -278,14 +273,8 @@ add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	if (!inner->parallel_safe || PATH_REQ_OUTER(inner) != NULL)
 		inner = get_cheapest_parallel_safe_total_inner(innerrel->pathlist);
 	if (inner != NULL && !bvh_join_is_beaten(outer, inner, jointype, &clause))
-		add_partial_path(joinrel,
-						 make_path(root,
-								   joinrel,
-								   outer,
-								   inner,
-								   jointype,
-								   extra,
-								   &clause));
+		add_partial_path(
+			joinrel, make_path(root, joinrel, outer, inner, jointype, extra, &clause));
 }
 
 /*

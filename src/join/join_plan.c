@@ -25,9 +25,9 @@
 /* what the expressions of the node need of its inputs */
 typedef struct JoinColumns
 {
-	List *tlists[2];  /* of the outer and the inner plan */
-	List *exprs;      /* the columns of custom_scan_tlist */
-	List *sources;    /* of Integer: an encoded place for each */
+	List *tlists[2]; /* of the outer and the inner plan */
+	List *exprs;     /* the columns of custom_scan_tlist */
+	List *sources;   /* of Integer: an encoded place for each */
 } JoinColumns;
 
 static int
@@ -51,8 +51,7 @@ is_same_value(const Node *a, const Node *b)
 			   ((const Var *) a)->varattno == ((const Var *) b)->varattno &&
 			   ((const Var *) a)->varlevelsup == ((const Var *) b)->varlevelsup;
 	if (IsA(a, PlaceHolderVar) && IsA(b, PlaceHolderVar))
-		return ((const PlaceHolderVar *) a)->phid ==
-				   ((const PlaceHolderVar *) b)->phid &&
+		return ((const PlaceHolderVar *) a)->phid == ((const PlaceHolderVar *) b)->phid &&
 			   ((const PlaceHolderVar *) a)->phlevelsup ==
 				   ((const PlaceHolderVar *) b)->phlevelsup;
 	return equal(a, b);
@@ -202,12 +201,13 @@ bvh_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *t
 	Assert(list_length(scan->custom_private) == BVH_JOIN_NPRIVATE_INTS);
 	scan->custom_private = list_concat(scan->custom_private, columns.sources);
 	foreach (cell, columns.exprs)
-		scan->custom_scan_tlist = lappend(
-			scan->custom_scan_tlist,
-			makeTargetEntry(lfirst(cell),
-							list_length(scan->custom_scan_tlist) + 1,
-							NULL,
-							false));
+		scan->custom_scan_tlist = lappend(scan->custom_scan_tlist,
+										  makeTargetEntry(lfirst(cell),
+														  list_length(
+															  scan->custom_scan_tlist) +
+															  1,
+														  NULL,
+														  false));
 	scan->methods = &bvh_join_scan_methods;
 	return &scan->scan.plan;
 }

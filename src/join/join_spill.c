@@ -140,7 +140,10 @@ sort_put(BvhJoinState *state, RowSort *sort, const OuterBox *box, MinimalTuple r
 	if (size > sort->buffer_size)
 	{
 		sort->buffer_size = size + size / 2;
-		sort->buffer = bvh_memory_grow(&state->memory, sort->buffer, 0, sort->buffer_size);
+		sort->buffer = bvh_memory_grow(&state->memory,
+									   sort->buffer,
+									   0,
+									   sort->buffer_size);
 	}
 	SET_VARSIZE(sort->buffer, size);
 	memcpy(VARDATA(sort->buffer), box, sizeof(OuterBox));
@@ -250,10 +253,7 @@ dump_inner(BvhJoinState *state)
 
 		if (i % 1024 == 0)
 			CHECK_FOR_INTERRUPTS();
-		write_inner(file,
-					&box,
-					row,
-					state->inner.ncolumns == 0 ? 0 : row->t_len);
+		write_inner(file, &box, row, state->inner.ncolumns == 0 ? 0 : row->t_len);
 	}
 	bvh_inner_reset(rows, &state->env, &state->memory);
 	seek_file(file, 0, 0);
@@ -293,10 +293,7 @@ bvh_spill_inner(BvhJoinState *state)
 	BufFileClose(first);
 	while ((slot = bvh_join_next_inner(state, &box.box)) != NULL)
 	{
-		sort_put(state,
-				 &sort,
-				 &box,
-				 bvh_row_keep(&state->inner, slot, &rows->arena, 0));
+		sort_put(state, &sort, &box, bvh_row_keep(&state->inner, slot, &rows->arena, 0));
 		bvh_arena_rewind(&rows->arena);
 	}
 	bvh_inner_reset(rows, &state->env, &state->memory);

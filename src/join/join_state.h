@@ -136,12 +136,12 @@ typedef struct BvhJoinState
 	BvhOp op;
 	bool outer_is_left;
 	bool inner_unique;
-	bool single_match; /* an outer row is done with at its first match */
-	bool null_extends; /* LEFT and ANTI: rows without a match come out, too */
-	bool marks_matched; /* is it of interest whether a row had a match? */
+	bool single_match;    /* an outer row is done with at its first match */
+	bool null_extends;    /* LEFT and ANTI: rows without a match come out, too */
+	bool marks_matched;   /* is it of interest whether a row had a match? */
 	bool implies_overlap; /* do two rows that match overlap, or what they ask for? */
 	bool is_dense; /* has a row so many matches that one search finds one soonest? */
-	bool by_rows; /* each outer row searches by itself, else a tree over all of them */
+	bool by_rows;  /* each outer row searches by itself, else a tree over all of them */
 
 	ExprState *outer_key;
 	ExprState *inner_key;
@@ -157,9 +157,9 @@ typedef struct BvhJoinState
 	Size limit;
 
 	JoinPhase phase;
-	bool inner_ready; /* is the inner input in memory, or in a file? */
-	bool outer_done;  /* has the outer plan ended? */
-	bool last_pass;   /* through the file of outer rows, for those unmatched */
+	bool inner_ready;     /* is the inner input in memory, or in a file? */
+	bool outer_done;      /* has the outer plan ended? */
+	bool last_pass;       /* through the file of outer rows, for those unmatched */
 	size_t expected_rows; /* of the inner side, by the planner's estimate */
 	size_t batch_rows;
 	InnerRows inner_rows;
@@ -180,7 +180,7 @@ typedef struct BvhJoinState
 
 	size_t nfound;
 	size_t next_found;
-	uint64 nwasted; /* pairs of outer rows that had their match, in this batch */
+	uint64 nwasted;       /* pairs of outer rows that had their match, in this batch */
 	size_t outer_in_slot; /* which row the slot holds */
 	size_t next_unmatched;
 
