@@ -46,7 +46,7 @@ CREATE FUNCTION explain(options text, query text) RETURNS SETOF text LANGUAGE pl
 DECLARE
   line text;
 BEGIN
-  FOR line IN EXECUTE format('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, %s) %s', options, query) LOOP
+  FOR line IN EXECUTE format('EXPLAIN (ANALYZE, COSTS OFF, BUFFERS OFF, TIMING OFF, SUMMARY OFF, %s) %s', options, query) LOOP
     line := regexp_replace(line, '((Memory.Usage|Nodes|Height|Node.Tests)"?(: |>))\d+', '\1N', 'g');
     line := regexp_replace(line, '((rows=|Rows"?[:>] ?)\d+)\.00', '\1', 'g');
     line := regexp_replace(line, '(^|\n)[^\n]*(Disabled|Storage|Maximum)[^\n]*', '', 'g');

@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "access/htup_details.h"
 #include "catalog/pg_am.h"
 #include "miscadmin.h"
 #include "optimizer/cost.h"
@@ -215,7 +216,10 @@ bvh_join_cost(PlannerInfo *root, BvhJoinPath *join, const JoinPathExtraData *ext
 
 		pairs = Min(pairs, outer_rows - matched + matched * each * 2.0 / (each + 1.0));
 	}
-	cost_qual_eval(&quals, join->restrictlist, root);
+	/* the clause of the tree is done with, but for its arguments */
+	cost_qual_eval(&quals,
+				   list_delete_ptr(list_copy(join->restrictlist), join->clause.rinfo),
+				   root);
 	startup += quals.startup;
 	run += pairs * (PAIR_COST * cpu_operator_cost + quals.per_tuple);
 

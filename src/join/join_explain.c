@@ -50,7 +50,7 @@ static void
 explain_filter(const char *label, const char *removed_label, List *conditions,
 			   double nremoved, CustomScanState *node, List *ancestors, ExplainState *es)
 {
-	const Instrumentation *instrument = node->ss.ps.instrument;
+	const BvhNodeInstrumentation *instrument = node->ss.ps.instrument;
 
 	if (conditions == NIL)
 		return;
@@ -78,7 +78,7 @@ bvh_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	BvhJoinState *state = (BvhJoinState *) node;
 	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
 	const JoinCounters *counters = &state->counters;
-	const Instrumentation *instrument = node->ss.ps.instrument;
+	const BvhNodeInstrumentation *instrument = node->ss.ps.instrument;
 
 	ExplainPropertyText("Join Type", join_type_name(state->jointype), es);
 	if (es->verbose && state->inner_unique)

@@ -12,6 +12,7 @@
 #ifndef BVH_COMPAT_H
 #define BVH_COMPAT_H
 
+#include "executor/instrument.h"
 #include "fmgr.h"
 #include "nodes/nodes.h"
 
@@ -93,6 +94,13 @@
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
+#endif
+
+/* 19 split what is measured of a plan node from what is of anything */
+#if PG_VERSION_NUM >= 190000
+typedef NodeInstrumentation BvhNodeInstrumentation;
+#else
+typedef Instrumentation BvhNodeInstrumentation;
 #endif
 
 /* 19 gave table scans flags, and tuple descriptors a finishing step */

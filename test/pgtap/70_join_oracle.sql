@@ -38,7 +38,7 @@ BEGIN
   want := digest_of(query);
   PERFORM use_join('bvh');
   used := plan_of(query);
-  IF used !~ ('Custom Scan \(BVH Join\)\s+Join Type: ' || type) THEN
+  IF used !~ ('Custom Scan \(BVH Join\)\s+(Disabled: true\s+)?Join Type: ' || type) THEN
     RETURN format('%s: plan %s', query, used);
   END IF;
   FOREACH memory IN ARRAY memories LOOP
