@@ -31,6 +31,7 @@
 #define OUTER_COST 2.0   /* to keep an outer row, and */
 #define PROBE_COST 0.35  /* to search for it, for each doubling of the inner side */
 #define PAIR_COST  1.0   /* a pair found, beside the conditions */
+#define SORT_COST  0.5   /* to sort a row, for each doubling of their number */
 
 /*
  * The same, and a probe of an index on boxes, in microseconds when all is in
@@ -88,14 +89,19 @@ parallel_divisor(const Path *path)
 	return divisor;
 }
 
-/* pages that a sort of so many rows writes, and reads again, twice */
-static Cost
-spill_cost(double nrows, int width)
+/* a kept row beside the tree; the box itself is hardly ever needed once more */
+static double
+kept_width(const Path *path)
 {
-	double bytes = nrows * (width + ROW_OVERHEAD);
+	return Max(path->pathtarget->width - (int) sizeof(Box3), 0) + ROW_OVERHEAD;
+}
 
-	return 4.0 * ceil(bytes / BLCKSZ) * seq_page_cost +
-		   nrows * 2.0 * cpu_operator_cost * log2(Max(nrows, 2.0));
+/* to sort rows that do not fit into memory, write them, and read them again */
+static Cost
+spill_cost(double nrows, double width)
+{
+	return ceil(nrows * width / BLCKSZ) * seq_page_cost +
+		   nrows * SORT_COST * cpu_operator_cost * log2(Max(nrows, 2.0));
 }
 
 /* the index that a path probes; NULL if it is another kind of path, or disabled */
@@ -200,12 +206,12 @@ bvh_join_cost(PlannerInfo *root, BvhJoinPath *join, const JoinPathExtraData *ext
 	run += cpu_operator_cost * outer_rows *
 		   (OUTER_COST + PROBE_COST * log2(inner_rows + 1.0));
 
-	memory = inner_rows * (inner->pathtarget->width + ROW_OVERHEAD) +
+	memory = inner_rows * kept_width(inner) +
 			 (double) bvh_tree_expected_size((size_t) Min(inner_rows, BVH_MOST_BOXES));
 	if (memory > (double) get_hash_memory_limit())
 	{
-		startup += spill_cost(inner_rows, inner->pathtarget->width);
-		startup += spill_cost(outer_rows, outer->pathtarget->width);
+		startup += spill_cost(inner_rows, kept_width(inner));
+		startup += spill_cost(outer_rows, kept_width(outer));
 	}
 
 	/* as hash joins do: an outer row is done with at its first match */
