@@ -93,16 +93,16 @@ extern size_t bvh_range_next(BvhRangeQuery *query, uint64_t *ids, size_t room);
 
 /* ---------------------------------------------------------------- tree_nearest.c */
 
-#define BVH_NEAREST_INLINE 96
+#define BVH_NEAREST_INLINE 64
 
 /* 24 bytes */
 typedef struct BvhNearestEntry
 {
 	double distance;
-	uint64_t id; /* of the nearest box of a run */
+	uint64_t id; /* of the nearest, in a block */
 	uint32_t ref;
-	uint8_t mask; /* boxes of a run not given yet; 0 for a node or a block */
-	uint8_t lane; /* of the nearest */
+	uint8_t mask; /* lanes that are left */
+	uint8_t lane; /* the nearest of them */
 } BvhNearestEntry;
 
 typedef struct BvhNeighbour
