@@ -154,7 +154,7 @@ typedef enum BvhSelfMode
 
 #define BVH_PAIRS_STACK (63 * BVH_MAX_HEIGHT + 64 + 64)
 
-/* 8 bytes: two lanes of nodes, as node << 3 | lane; see tree_pairs.c */
+/* 8 bytes: a lane of a node, or a box of a block, of each; see tree_pairs.c */
 typedef struct BvhPairsEntry
 {
 	uint32_t a;
