@@ -93,16 +93,16 @@ extern size_t bvh_range_next(BvhRangeQuery *query, uint64_t *ids, size_t room);
 
 /* ---------------------------------------------------------------- tree_nearest.c */
 
-#define BVH_NEAREST_INLINE 96
+#define BVH_NEAREST_INLINE 64
 
 /* 24 bytes */
 typedef struct BvhNearestEntry
 {
 	double distance;
-	uint64_t id; /* of the nearest box of a run */
+	uint64_t id; /* of the nearest, in a block */
 	uint32_t ref;
-	uint8_t mask; /* boxes of a run not given yet; 0 for a node or a block */
-	uint8_t lane; /* of the nearest */
+	uint8_t mask; /* lanes that are left */
+	uint8_t lane; /* the nearest of them */
 } BvhNearestEntry;
 
 typedef struct BvhNeighbour
@@ -154,7 +154,7 @@ typedef enum BvhSelfMode
 
 #define BVH_PAIRS_STACK (63 * BVH_MAX_HEIGHT + 64 + 64)
 
-/* 8 bytes: two lanes of nodes, as node << 3 | lane; see tree_pairs.c */
+/* 8 bytes: a lane of a node, or a box of a block, of each; see tree_pairs.c */
 typedef struct BvhPairsEntry
 {
 	uint32_t a;

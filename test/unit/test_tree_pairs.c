@@ -99,7 +99,7 @@ check_two(Rng *rng, const char *kind, Generator generate, Generator other)
 			return;
 		}
 	}
-	OK(npairs > 100, "%s: pairs of two trees", kind);
+	OK(npairs > 10, "%s: pairs of two trees", kind);
 }
 
 static void

@@ -59,19 +59,6 @@ node_hits(const BvhNode *node, const NodeProbe *probe)
 }
 
 TREE_TARGET
-static inline uint32_t
-node_hits_lane(const BvhNode *node, const BvhNode *other, int lane)
-{
-	float limit[6];
-	NodeProbe probe;
-
-	for (int k = 0; k < 6; k++)
-		limit[k] = -other->bound[(k + 3) % 6][lane];
-	probe = node_probe(limit);
-	return node_hits(node, &probe);
-}
-
-TREE_TARGET
 static inline uint64_t
 node_pairs(const BvhNode *a, const BvhNode *b)
 {
@@ -282,8 +269,10 @@ node_distances(const BvhTree *tree, const BvhNode *node, const Box3 *query, doub
 
 		lo[d] = unrounded(_mm512_cvtps_pd(_mm256_load_ps(node->bound[d])));
 		lo[d] = _mm512_add_pd(origin, _mm512_mul_pd(lo[d], unscale));
+		lo[d] = _mm512_min_pd(lo[d], _mm512_set1_pd(DBL_MAX));
 		hi[d] = unrounded(_mm512_cvtps_pd(_mm256_load_ps(node->bound[d + 3])));
 		hi[d] = _mm512_sub_pd(origin, _mm512_mul_pd(hi[d], unscale));
+		hi[d] = _mm512_max_pd(hi[d], _mm512_set1_pd(-DBL_MAX));
 	}
 	careful = distances(lo, hi, query, out);
 	for (; careful != 0; careful &= careful - 1)
