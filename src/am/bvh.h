@@ -29,7 +29,6 @@
 #define BVH_PHASE_SORT  3
 #define BVH_PHASE_PACK  4
 #define BVH_PHASE_UPPER 5
-#define BVH_PHASE_LOG   6
 
 /* reloptions of a bvh index */
 typedef struct BvhOptions
@@ -62,6 +61,9 @@ typedef struct BvhPageItems
 	OffsetNumber offnum[BVH_MAX_ITEMS]; /* of the items with a box */
 	OffsetNumber null_offnum[BVH_MAX_ITEMS];
 } BvhPageItems;
+
+/* see am_write.c */
+typedef struct BvhWriter BvhWriter;
 
 /* see am_nearest.c */
 typedef struct BvhNearest BvhNearest;
@@ -145,5 +147,11 @@ extern int64 bvhgetbitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern bool bvh_needs_visibility(IndexScanDesc scan);
 extern bool bvh_is_visible(IndexScanDesc scan, ItemPointer tid);
 extern void bvh_visibility_end(IndexScanDesc scan);
+
+/* am_write.c */
+extern BvhWriter *bvh_write_begin(Relation index);
+extern Page bvh_write_page(BvhWriter *writer, BlockNumber *blkno);
+extern Page bvh_write_root(BvhWriter *writer);
+extern void bvh_write_end(BvhWriter *writer);
 
 #endif /* BVH_BVH_H */
