@@ -22,4 +22,5 @@ _PG_init(void)
 {
 	bvh_define_settings();
 	bvh_define_options();
+	bvh_page_init();
 }

@@ -36,9 +36,6 @@
 #include "pg/compat.h"
 #include "type/box3d.h"
 
-/* a tuple without further columns: 56 bytes, and 60 with its line pointer */
-#define PLAIN_TUPLE_SIZE (sizeof(IndexTupleData) + sizeof(Box3))
-
 /* what madvise() is told of: arrays from this size, from page to page */
 #define LARGE_ARRAY (4 * 1024 * 1024)
 #define SYSTEM_PAGE 4096
@@ -164,13 +161,13 @@ ref_to_tid(uint64 ref, ItemPointer tid)
 	ItemPointerSet(tid, (BlockNumber) (ref >> 16), (OffsetNumber) (ref & 0xFFFF));
 }
 
-/* a tuple of a box and nothing else, in a buffer of PLAIN_TUPLE_SIZE */
+/* a tuple of a box and nothing else, in a buffer of BVH_PLAIN_TUPLE_SIZE */
 static IndexTuple
 form_plain_tuple(char *buffer, const Box3 *box)
 {
 	IndexTuple itup = (IndexTuple) buffer;
 
-	itup->t_info = PLAIN_TUPLE_SIZE;
+	itup->t_info = BVH_PLAIN_TUPLE_SIZE;
 	memcpy(bvh_tuple_box(itup), box, sizeof(Box3));
 	return itup;
 }
@@ -280,7 +277,7 @@ static void
 write_pages(void *context, PackItem *items, size_t n)
 {
 	BuildState *state = context;
-	pg_attribute_aligned(MAXIMUM_ALIGNOF) char buffer[PLAIN_TUPLE_SIZE];
+	pg_attribute_aligned(MAXIMUM_ALIGNOF) char buffer[BVH_PLAIN_TUPLE_SIZE];
 
 	CHECK_FOR_INTERRUPTS();
 	for (size_t i = 0; i < n;)
@@ -405,7 +402,7 @@ start_sort(BuildState *state)
 static void
 sort_row(BuildState *state, const PackItem *item)
 {
-	pg_attribute_aligned(MAXIMUM_ALIGNOF) char buffer[PLAIN_TUPLE_SIZE];
+	pg_attribute_aligned(MAXIMUM_ALIGNOF) char buffer[BVH_PLAIN_TUPLE_SIZE];
 	IndexTuple itup = item_tuple(state, item, buffer);
 	Size size = IndexTupleSize(itup);
 	bytea *bytes = palloc(VARHDRSZ + size);
@@ -543,7 +540,7 @@ mean_tuple_size(const BuildState *state)
 	Size total = 0;
 
 	if (state->is_plain || state->rows.n == 0)
-		return PLAIN_TUPLE_SIZE + sizeof(ItemIdData);
+		return BVH_PLAIN_TUPLE_SIZE + sizeof(ItemIdData);
 	for (size_t i = 0; i < state->rows.n; i++)
 		total += size_on_page((IndexTuple) (uintptr_t) state->rows.items[i].ref);
 	return (total + state->rows.n - 1) / state->rows.n;
@@ -563,7 +560,8 @@ pack_rows(BuildState *state)
 static void
 pack_sorted_rows(BuildState *state)
 {
-	Size rows_per_page = Max(state->page_room / (PLAIN_TUPLE_SIZE + sizeof(ItemIdData)),
+	Size rows_per_page = Max(state->page_room /
+								 (BVH_PLAIN_TUPLE_SIZE + sizeof(ItemIdData)),
 							 2);
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(state->sort_desc,
 													&TTSOpsMinimalTuple);
@@ -605,7 +603,7 @@ pack_upper_level(BuildState *state)
 	memset(&state->above, 0, sizeof(state->above));
 	state->nnull_pages = 0;
 
-	pack(state, &below, PLAIN_TUPLE_SIZE + sizeof(ItemIdData));
+	pack(state, &below, BVH_PLAIN_TUPLE_SIZE + sizeof(ItemIdData));
 	write_null_pages(state, null_downlinks, nnulls, false);
 	if (below.items != NULL)
 		pfree(below.items);
@@ -617,7 +615,7 @@ static bool
 fits_on_root(const BuildState *state)
 {
 	return (state->above.n + state->nnull_pages) *
-			   (PLAIN_TUPLE_SIZE + sizeof(ItemIdData)) <=
+			   (BVH_PLAIN_TUPLE_SIZE + sizeof(ItemIdData)) <=
 		   state->page_room;
 }
 
@@ -625,7 +623,7 @@ fits_on_root(const BuildState *state)
 static void
 write_root(BuildState *state)
 {
-	pg_attribute_aligned(MAXIMUM_ALIGNOF) char buffer[PLAIN_TUPLE_SIZE];
+	pg_attribute_aligned(MAXIMUM_ALIGNOF) char buffer[BVH_PLAIN_TUPLE_SIZE];
 	PageFiller filler;
 
 	/* without any row, the root is an empty leaf */
@@ -640,7 +638,7 @@ write_root(BuildState *state)
 static bool
 write_small_index(BuildState *state)
 {
-	pg_attribute_aligned(MAXIMUM_ALIGNOF) char buffer[PLAIN_TUPLE_SIZE];
+	pg_attribute_aligned(MAXIMUM_ALIGNOF) char buffer[BVH_PLAIN_TUPLE_SIZE];
 	PageFiller filler;
 	Size needed = 0;
 
@@ -669,7 +667,7 @@ bvhbuild(Relation heap, Relation index, IndexInfo *index_info)
 {
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
 	BvhOptions *options = (BvhOptions *) index->rd_options;
-	int fillfactor = options != NULL ? options->fillfactor : GIST_DEFAULT_FILLFACTOR;
+	int fillfactor = options != NULL ? options->fillfactor : BVH_DEFAULT_FILLFACTOR;
 	BuildState state = {0};
 
 	if (RelationGetNumberOfBlocks(index) != 0)

@@ -88,6 +88,7 @@ const BvhKernels bvh_kernels_neon = {
 	.excess = excess,
 	.select_boxes = select_boxes,
 	.distances = bvh_distances_scalar,
+	.least_growth = bvh_least_growth_scalar,
 };
 
 #endif
