@@ -51,6 +51,7 @@ sub same
 	return;
 }
 
+like(($standby->psql('postgres', q{SELECT * FROM bvh_stats('u_b')}))[2], qr/cannot access unlogged indexes during recovery/, 'an unlogged index has no pages on a standby');
 same('start');
 $primary->safe_psql('postgres', 'INSERT INTO t ' . random_boxes(10001, 5000));
 same('inserts, with page splits');
