@@ -4,16 +4,19 @@
  *	  Writing the pages of a new index, in the order of their blocks.
  *
  * Pages go to the file directly, past shared buffers: each is written once,
- * and nobody else can read the index yet.  A batch is first written, which
- * also asks the next checkpoint to sync the file, and then logged as full
- * pages.  So a checkpoint that starts between the two replays the pages, and
- * one that starts later has synced them.
+ * and nobody else can read the index yet.  A batch is logged as full pages,
+ * which gives the pages their LSN, so that the first change to one after the
+ * build need not log all of it again.  Then it is written, which asks the next
+ * checkpoint to sync the file.  A checkpoint that starts between the two would
+ * neither replay the batch nor sync it; so if one has started meanwhile, the
+ * file is synced in the end.
  *
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/xlog.h"
 #include "access/xloginsert.h"
 #include "access/xlogrecord.h"
 #include "storage/bufpage.h"
@@ -35,6 +38,7 @@ struct BvhWriter
 	char *pages;             /* BATCH of them, then the root */
 	int npages;              /* handed out since the last flush */
 	BlockNumber first_blkno; /* of those */
+	XLogRecPtr redo_at_start;
 };
 
 BvhWriter *
@@ -47,6 +51,7 @@ bvh_write_begin(Relation index)
 									   palloc((BATCH + 1) * BLCKSZ + IO_ALIGNMENT));
 	writer->npages = 0;
 	writer->first_blkno = GIST_ROOT_BLKNO + 1;
+	writer->redo_at_start = GetRedoRecPtr();
 	return writer;
 }
 
@@ -56,26 +61,29 @@ batch_page(const BvhWriter *writer, int i)
 	return (Page) (writer->pages + (Size) i * BLCKSZ);
 }
 
-/* log pages that are in the file already */
+/* log some of the pages, and make them ready to be written */
 static void
 log_pages(BvhWriter *writer, int first, int n, BlockNumber blkno)
 {
 	BlockNumber blknos[BATCH];
 	Page pages[BATCH];
 
-	if (!RelationNeedsWAL(writer->index))
-		return;
 	for (int i = 0; i < n; i++)
 	{
 		blknos[i] = blkno + i;
 		pages[i] = batch_page(writer, first + i);
+		/* of a build, until it is logged */
+		PageSetLSN(pages[i], GistBuildLSN);
 	}
-	log_newpages(&bvh_relation_locator(writer->index),
-				 MAIN_FORKNUM,
-				 n,
-				 blknos,
-				 pages,
-				 true);
+	if (RelationNeedsWAL(writer->index))
+		log_newpages(&bvh_relation_locator(writer->index),
+					 MAIN_FORKNUM,
+					 n,
+					 blknos,
+					 pages,
+					 true);
+	for (int i = 0; i < n; i++)
+		bvh_set_checksum(pages[i], blknos[i]);
 }
 
 static void
@@ -93,16 +101,13 @@ flush_pages(BvhWriter *writer)
 		memset(root, 0, BLCKSZ);
 		smgrextend(smgr, MAIN_FORKNUM, GIST_ROOT_BLKNO, (char *) root, false);
 	}
-	for (int i = 0; i < writer->npages; i++)
-	{
-		Page page = batch_page(writer, i);
-
-		/* as for all pages of a build, see GistBuildLSN */
-		PageSetLSN(page, GistBuildLSN);
-		bvh_set_checksum(page, writer->first_blkno + i);
-		smgrextend(smgr, MAIN_FORKNUM, writer->first_blkno + i, (char *) page, false);
-	}
 	log_pages(writer, 0, writer->npages, writer->first_blkno);
+	for (int i = 0; i < writer->npages; i++)
+		smgrextend(smgr,
+				   MAIN_FORKNUM,
+				   writer->first_blkno + i,
+				   (char *) batch_page(writer, i),
+				   false);
 	writer->first_blkno += writer->npages;
 	writer->npages = 0;
 }
@@ -136,11 +141,11 @@ bvh_write_end(BvhWriter *writer)
 	SMgrRelation smgr = RelationGetSmgr(writer->index);
 	Page root = batch_page(writer, BATCH);
 
-	PageSetLSN(root, GistBuildLSN);
-	bvh_set_checksum(root, GIST_ROOT_BLKNO);
+	log_pages(writer, BATCH, 1, GIST_ROOT_BLKNO);
 	if (writer->first_blkno == GIST_ROOT_BLKNO + 1)
 		smgrextend(smgr, MAIN_FORKNUM, GIST_ROOT_BLKNO, (char *) root, false);
 	else
 		smgrwrite(smgr, MAIN_FORKNUM, GIST_ROOT_BLKNO, (char *) root, false);
-	log_pages(writer, BATCH, 1, GIST_ROOT_BLKNO);
+	if (RelationNeedsWAL(writer->index) && GetRedoRecPtr() != writer->redo_at_start)
+		smgrimmedsync(smgr, MAIN_FORKNUM);
 }
