@@ -269,6 +269,14 @@ item_tuple(BuildState *state, const PackItem *item, char *buffer)
 	return itup;
 }
 
+/* report the rows of a leaf page as done */
+static void
+count_rows(BuildState *state, const PageFiller *filler)
+{
+	state->ndone += filler->noffsets;
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, state->ndone);
+}
+
 /*
  * write_pages --- put items on one page, or on more where tuples of unequal
  * size do not fit
@@ -297,10 +305,7 @@ write_pages(void *context, PackItem *items, size_t n)
 		}
 		append_item(&state->above, &bounds, filler.blkno);
 		if (state->is_leaf_level)
-		{
-			state->ndone += filler.noffsets;
-			pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, state->ndone);
-		}
+			count_rows(state, &filler);
 	}
 }
 
@@ -366,6 +371,8 @@ write_null_pages(BuildState *state, IndexTuple *tuples, size_t n, bool is_leaf)
 		for (; i < n && has_room(&filler, tuples[i]); i++)
 			add_tuple(state, &filler, tuples[i]);
 		append_null_page(state, filler.blkno);
+		if (is_leaf)
+			count_rows(state, &filler);
 	}
 }
 

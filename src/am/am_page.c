@@ -50,6 +50,13 @@ bvh_read_page(IndexScanDesc scan, BlockNumber blkno, GistNSN parent_lsn, Buffer 
 	Relation index = scan->indexRelation;
 	Page page;
 
+	/* to ReadBuffer(), it would mean a new page */
+	if (unlikely(blkno == P_NEW))
+		ereport(ERROR,
+				errcode(ERRCODE_INDEX_CORRUPTED),
+				errmsg("index \"%s\" has a link to no page",
+					   RelationGetRelationName(index)),
+				errhint("Please REINDEX it."));
 	*buffer = ReadBuffer(index, blkno);
 	LockBuffer(*buffer, GIST_SHARE);
 	PredicateLockPage(index, blkno, scan->xs_snapshot);
@@ -119,6 +126,13 @@ bvh_page_items(Relation index, Page page, bool skip_dead, BvhPageItems *items)
 		return;
 	}
 
+	if (unlikely(last > BVH_MAX_ITEMS))
+		ereport(ERROR,
+				errcode(ERRCODE_INDEX_CORRUPTED),
+				errmsg("a page of index \"%s\" has %d items, which do not fit on it",
+					   RelationGetRelationName(index),
+					   last),
+				errhint("Please REINDEX it."));
 	items->nboxes = 0;
 	items->box = items->box_room;
 	items->tuple = items->tuple_room;
