@@ -19,9 +19,10 @@ inserts=${INSERTS:-$((rows / 10))}
 nested=${NESTED:-5000}
 rounds=${ROUNDS:-3}
 timeout=${TIMEOUT:-300}
+seconds=${SECONDS_PREPARED:-5}
 data=${DATA:-$here/../test/data}
 read -r -a wanted <<<"${CONTESTANTS:-gist bvh cube postgis_nd postgis_sp3d}"
-sections=" ${SECTIONS:-build overlap knn insert real nested} "
+sections=" ${SECTIONS:-build overlap knn insert prepared grown tenfold real nested} "
 nested_skip=" ${NESTED_SKIP:-} "
 
 # a misspelt name would silently measure less
@@ -32,7 +33,7 @@ for who in "${wanted[@]}" ${NESTED_SKIP:-}; do
   }
 done
 for section in $sections; do
-  [[ " build overlap knn insert real nested " == *" $section "* ]] || {
+  [[ " build overlap knn insert prepared grown tenfold real nested " == *" $section "* ]] || {
     echo "measure.sh: there is no section \"$section\"" >&2
     exit 2
   }
@@ -96,6 +97,31 @@ take_turns() {
   done
 }
 
+# prepare_queries SET WHO --- one client that runs a small query through a prepared statement
+prepare_queries() {
+  local set=$1 who=$2 script=$out/prepared.sql path tps
+  [[ -z ${lost[$who]:-} ]] || return 0
+  path=$(sql -c "SELECT path FROM bench.contestant WHERE name = '$who'")
+  cat >"$script" <<SQL
+\set x1 random(0, 990)
+\set y1 random(0, 990)
+\set z1 random(0, 990)
+\set x2 :x1 + 10
+\set y2 :y1 + 10
+\set z2 :z1 + 10
+$(sql -c "SELECT bench.small_query('$who')")
+SQL
+  if tps=$(PGOPTIONS="$PGOPTIONS -c search_path=$path,pg_catalog -c enable_seqscan=off -c enable_bitmapscan=off" \
+    pgbench -n -M prepared -T "$seconds" -f "$script" --random-seed=1 2>"$err" | sed -n 's/^tps = \([0-9.]*\).*/\1/p') && [[ -n $tps ]]; then
+    echo "prepared,$set,$who,1,prepared,$(awk "BEGIN { print 1e6 / $tps }")" >>"$csv"
+  else
+    echo "prepared,$set,$who,1,failed,1" >>"$csv"
+    echo "   $who: FAILED"
+    sed 's/^/      /' "$err"
+  fi
+  rm -f "$script"
+}
+
 load() {
   local set=$1 who
   lost=()
@@ -145,9 +171,9 @@ SQL
 model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 echo "cpu|${model:-$(uname -m)}, $(nproc) cores" >>"$out/about.txt"
 
-if wants build || wants overlap || wants knn || wants insert; then
+if wants build || wants overlap || wants knn || wants insert || wants prepared || wants grown; then
   say "random boxes: $rows rows, $probes probes, $centres searches, $inserts inserts"
-  sql -f "$here/sql/random.sql" -v rows="$rows" -v probes="$probes" -v inserts="$inserts"
+  sql -f "$here/sql/random.sql" -v rows="$rows" -v probes="$probes" -v inserts="$inserts" -v world=1000
   load random
   for ((round = 1; round <= rounds; round++)); do
     say "random boxes: round $round of $rounds"
@@ -157,6 +183,7 @@ if wants build || wants overlap || wants knn || wants insert; then
     take_turns build random "$round" "SELECT * FROM bench.build('%s')"
     if wants overlap; then
       take_turns overlap random "$round" "SELECT * FROM bench.overlap('%s')"
+      take_turns overlap random "$round" "SELECT * FROM bench.leaf_pages('%s')"
     fi
     if wants knn; then
       take_turns knn random "$round" "SELECT * FROM bench.nearest('%s', 10)"
@@ -166,6 +193,35 @@ if wants build || wants overlap || wants knn || wants insert; then
       take_turns insert random "$round" "VACUUM of_%s.boxes"
     fi
   done
+  if wants prepared; then
+    say "random boxes: prepared statements, $seconds s each"
+    take_turns build random "$rounds" "SELECT FROM bench.build('%s')" "VACUUM of_%s.boxes"
+    for who in "${contestants[@]}"; do
+      prepare_queries random "$who"
+    done
+  fi
+  if wants grown; then
+    say "random boxes: indexes grown row by row"
+    take_turns grown random 1 "SELECT FROM bench.grow('%s')" "VACUUM ANALYZE of_%s.boxes" \
+      "SELECT 'grown', value FROM bench.overlap('%s') WHERE metric = 'overlap'"
+  fi
+fi
+
+if wants tenfold; then
+  say "ten times as many random boxes: $((10 * rows))"
+  everybody=("${contestants[@]}")
+  contestants=()
+  for who in "${everybody[@]}"; do
+    [[ $(sql -c "SELECT ours FROM bench.contestant WHERE name = '$who'") == f ]] || contestants+=("$who")
+  done
+  # as dense as before, so a probe has as many hits
+  sql -f "$here/sql/random.sql" -v rows=$((10 * rows)) -v probes="$probes" -v inserts=0 -v world=2154.43469
+  load tenfold
+  take_turns build tenfold 1 "SELECT * FROM bench.build('%s')"
+  for ((round = 1; round <= rounds; round++)); do
+    take_turns overlap tenfold "$round" "SELECT * FROM bench.overlap('%s')"
+  done
+  contestants=("${everybody[@]}")
 fi
 
 if wants real; then
@@ -185,6 +241,7 @@ if wants real; then
       take_turns build "$set" "$round" "SELECT * FROM bench.build('%s')"
       take_turns overlap "$set" "$round" "SELECT * FROM bench.overlap('%s')"
     done
+    take_turns overlap "$set" 1 "SELECT * FROM bench.leaf_pages('%s')"
   done
 fi
 

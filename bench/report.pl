@@ -21,13 +21,18 @@ my @figures = (
     [overlap => 'overlap',          'us',    1],
     [knn     => '10 nearest',       'us',    1],
     [insert  => 'insert',           'us',    1],
+    [prepared   => 'one query, prepared',      'us', 1],
+    [grown      => 'overlap, grown by inserts', 'us', 1],
+    [leaf_pages => 'leaf pages of a probe',     '',   1],
+    [tenfold    => 'overlap, to a tenth of it', 'x',  1],
 );
 my %label = map { $_->[0] => $_->[1] } @figures;
 my %unit  = map { $_->[0] => $_->[2] } @figures;
 my %scale = map { $_->[0] => $_->[3] } @figures;
 
 # the part of measure.sh that yields a figure; when it was cut short, so was the figure
-my %section = (build => 'build', size => 'build', overlap => 'overlap', knn => 'knn', insert => 'insert');
+my %section = (build => 'build', size => 'build', overlap => 'overlap', knn => 'knn', insert => 'insert',
+    prepared => 'prepared', grown => 'grown', leaf_pages => 'overlap', tenfold => 'overlap');
 
 my (@who, %title, %ours, %tolerance, %about, %left_out, @sets, %boxes);
 open my $in, '<', "$dir/about.txt" or die "$dir/about.txt: $!\n";
@@ -77,6 +82,12 @@ sub most  { my ($m, @rest) = @_; for (@rest) { $m = $_ if $_ > $m } return $m }
 sub best {
     my $values = $rounds{$_[0]}{$_[1]}{$_[2]};
     return $values ? least(@$values) : undef;
+}
+
+# how much longer a probe takes where there are ten times as many boxes
+for my $who (@ours) {
+    my ($many, $few) = (best('tenfold', 'overlap', $who), best('random', 'overlap', $who));
+    $rounds{tenfold}{tenfold}{$who} = [$many / $few] if $many && $few;
 }
 
 # ratio(data, figure, peer, own) --- how many times ours the peer's figure is.  A build that was cut
@@ -147,7 +158,7 @@ for my $data (@sets) {
     for my $f (@figures) {
         my $figure = $f->[0];
         next unless grep { cell($data, $figure, $_) ne '-' } @who;
-        push @block, ["  $f->[1], $f->[2]", (map { cell($data, $figure, $_) } @who),
+        push @block, ["  $f->[1]" . ($f->[2] && ", $f->[2]"), (map { cell($data, $figure, $_) } @who),
             map { my $own = $_; map { ratio_cell($data, $figure, $_, $own) } @peers } @ours];
         for my $who (@who) {
             my $values = $rounds{$data}{$figure}{$who};
@@ -201,7 +212,7 @@ sub print_line {
 print "$about{server} on $about{cpu}\n$about{settings}\n\n";
 printf "%-14s %s\n", $_, $title{$_} for @who;
 printf "%-14s left out: %s\n", $_, $left_out{$_} for sort keys %left_out;
-print "\nThe fastest of all rounds; overlap per probe, 10 nearest per search, insert per row, heap included.\n";
+print "\nThe fastest of all rounds; overlap per probe, 10 nearest per search, insert per row, heap included;\nprepared per transaction.\n";
 print "peer/ours: how many times ours the peer's figure is.\n\n";
 print_line(\@head);
 print_line($_) for @lines;
@@ -221,7 +232,7 @@ while (<$in>) {
     my ($v, $at_least, $what);
     if ($peer eq '-') {
         $v = best($data, $figure, $own);
-        $what = sprintf "%s, %s: %s %s", $label{$figure}, $data, $own, defined $v ? grouped($v) : '?';
+        $what = sprintf "%s, %s: %s %s", $label{$figure}, $data, $own, defined $v ? $v >= 1000 ? grouped($v) : short($v) : '?';
         $bound = grouped($bound) if $bound >= 1000;
     } else {
         ($v, $at_least) = ratio($data, $figure, $peer, $own);

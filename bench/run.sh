@@ -13,7 +13,8 @@
 #   TIMEOUT=300          seconds that a statement may take
 #   DATA=test/data       folder with the real sets
 #   CONTESTANTS="gist bvh cube postgis_nd postgis_sp3d"
-#   SECTIONS="build overlap knn insert real nested"
+#   SECTIONS="build overlap knn insert prepared grown tenfold real nested"
+#   SECONDS_PREPARED=5   for how long a prepared statement is run
 #   NESTED_SKIP=""       contestants left out of the nested boxes ("cube" saves minutes)
 #
 # Exit status: 0 also when a target is missed; 1 when something could not be

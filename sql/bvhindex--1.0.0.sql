@@ -793,7 +793,8 @@ CREATE FUNCTION bvh_check(index regclass, heapallindexed boolean DEFAULT false,
   OUT invariant integer, OUT block bigint, OUT problem text)
   RETURNS SETOF record
   AS 'MODULE_PATHNAME', 'bvh_check'
-  LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+  -- a parallel query may not take the snapshot that it needs
+  LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION bvh_check(regclass, boolean) IS
   'broken invariants of an index on boxes, none if it is sound; with heapallindexed, also rows of the table that it lacks';
 REVOKE ALL ON FUNCTION bvh_check(regclass, boolean) FROM PUBLIC;

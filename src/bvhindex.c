@@ -24,4 +24,5 @@ _PG_init(void)
 	bvh_define_settings();
 	bvh_define_options();
 	bvh_join_install();
+	bvh_page_init();
 }

@@ -185,3 +185,38 @@ BEGIN
 	GET DIAGNOSTICS inserted = ROW_COUNT;
 	RETURN NEXT bench.row_of('insert', bench.seconds_since(start) * 1e6 / inserted);
 END $$;
+
+-- leaf_pages(contestant) --- leaf pages whose box a probe overlaps, on average; ours alone can tell
+CREATE FUNCTION leaf_pages(who text) RETURNS SETOF figure LANGUAGE plpgsql AS $$
+DECLARE
+	c bench.contestant := bench.enter(who);
+	pages float8;
+BEGIN
+	IF NOT c.ours THEN
+		RETURN;
+	END IF;
+	EXECUTE format('CREATE TEMP TABLE leaves ON COMMIT DROP AS
+		SELECT box AS b FROM bvh_nodes(%L) WHERE level = 0', format('%I.boxes_b', 'of_' || who));
+	CREATE INDEX ON pg_temp.leaves USING gist (b);
+	EXECUTE format('SELECT count(*)::float8 / (SELECT count(*) FROM %1$I.probes)
+		FROM %1$I.probes p JOIN pg_temp.leaves l ON l.b && p.b', 'of_' || who) INTO pages;
+	RETURN NEXT bench.row_of('leaf_pages', pages);
+END $$;
+
+-- grow(contestant) --- its index anew, empty first and then grown row by row
+CREATE FUNCTION grow(who text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+	c bench.contestant := bench.enter(who);
+BEGIN
+	EXECUTE format('CREATE TABLE %1$I.grown AS SELECT * FROM %1$I.boxes', 'of_' || who);
+	EXECUTE format('TRUNCATE %1$I.boxes', 'of_' || who);
+	PERFORM bench.build(who);
+	EXECUTE format('INSERT INTO %1$I.boxes SELECT * FROM %1$I.grown', 'of_' || who);
+END $$;
+
+-- small_query(contestant) --- one overlap query for pgbench, with numbers as parameters
+CREATE FUNCTION small_query(who text) RETURNS text LANGUAGE sql AS $$
+	SELECT format('SELECT id FROM %I.boxes WHERE b %s %s;', 'of_' || name, overlap_op,
+		regexp_replace(box, '\m([xyz][12])\M', ':\1::float8', 'g'))
+	FROM bench.contestant WHERE name = who;
+$$;

@@ -9,23 +9,23 @@
  * the seams between the runs are worse.  Each upper level divides the pages
  * below it in the same way, until they fit on the root.
  *
- * Pages are written through shared buffers, and logged as a whole at the end
- * like GiST's own builds.  Nothing refers to them before that, so a crash or
- * cancel leaves nothing but a file that is removed.
+ * Pages go past shared buffers, see am_write.c.  Nothing refers to them before
+ * the transaction commits, so a crash or cancel leaves nothing but a file that
+ * is removed.
  *
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
-#include "access/xloginsert.h"
+#include <sys/mman.h>
+
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type.h"
 #include "commands/progress.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "storage/bufmgr.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/tuplesort.h"
@@ -36,8 +36,9 @@
 #include "pg/compat.h"
 #include "type/box3d.h"
 
-/* a tuple without further columns: 56 bytes, and 60 with its line pointer */
-#define PLAIN_TUPLE_SIZE (sizeof(IndexTupleData) + sizeof(Box3))
+/* what madvise() is told of: arrays from this size, from page to page */
+#define LARGE_ARRAY (4 * 1024 * 1024)
+#define SYSTEM_PAGE 4096
 
 /* columns of the sort beyond maintenance_work_mem */
 #define SORT_KEY      1
@@ -55,7 +56,6 @@ typedef struct ItemArray
 typedef struct BuildState
 {
 	Relation index;
-	Relation heap;
 	GISTSTATE *giststate;
 	bool is_plain;  /* no INCLUDE columns: a tuple is a box and a TID */
 	Size page_room; /* bytes for tuples and line pointers, by fillfactor */
@@ -77,9 +77,10 @@ typedef struct BuildState
 	CurveFrame curve;
 
 	PackWork *work;
+	BvhWriter *writer;
 	bool is_leaf_level;
-	ItemArray above; /* pages of the level being written, for the next */
-	size_t npages_done;
+	ItemArray above;         /* pages of the level being written, for the next */
+	int64 ndone;             /* rows on leaf pages */
 	BlockNumber *null_pages; /* of the level being written, with a NULL union */
 	size_t nnull_pages;
 	size_t null_pages_size;
@@ -101,8 +102,6 @@ bvhbuildphasename(int64 phase)
 			return "packing leaf pages";
 		case BVH_PHASE_UPPER:
 			return "packing upper levels";
-		case BVH_PHASE_LOG:
-			return "writing WAL";
 		default:
 			return NULL;
 	}
@@ -114,17 +113,36 @@ enter_phase(int phase)
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, phase);
 }
 
+/*
+ * Make room for so many items.  Much of the time that filling a large array
+ * takes goes into page faults; large pages make few of them.
+ */
+static void
+reserve_items(ItemArray *array, size_t size)
+{
+	Size bytes = size * sizeof(BvhItem);
+
+	array->items = array->items == NULL
+					   ? MemoryContextAllocHuge(CurrentMemoryContext, bytes)
+					   : repalloc_huge(array->items, bytes);
+	array->size = size;
+#ifdef MADV_HUGEPAGE
+	if (bytes >= LARGE_ARRAY)
+	{
+		uintptr_t first = TYPEALIGN(SYSTEM_PAGE, array->items);
+		uintptr_t end = TYPEALIGN_DOWN(SYSTEM_PAGE, array->items + size);
+
+		/* it may be refused, and then nothing is lost */
+		(void) madvise((void *) first, end - first, MADV_HUGEPAGE);
+	}
+#endif
+}
+
 static void
 append_item(ItemArray *array, const Box3 *box, uint64 ref)
 {
 	if (array->n == array->size)
-	{
-		array->size = Max(1024, array->size + array->size / 2);
-		if (array->items == NULL)
-			array->items = palloc(array->size * sizeof(BvhItem));
-		else
-			array->items = repalloc_huge(array->items, array->size * sizeof(BvhItem));
-	}
+		reserve_items(array, Max(1024, array->size + array->size / 2));
 	array->items[array->n].box = *box;
 	array->items[array->n].id = ref;
 	array->n++;
@@ -143,38 +161,51 @@ ref_to_tid(uint64 ref, ItemPointer tid)
 	ItemPointerSet(tid, (BlockNumber) (ref >> 16), (OffsetNumber) (ref & 0xFFFF));
 }
 
-/* a tuple of a box and nothing else, in a buffer of PLAIN_TUPLE_SIZE */
+/* a tuple of a box and nothing else, in a buffer of BVH_PLAIN_TUPLE_SIZE */
 static IndexTuple
 form_plain_tuple(char *buffer, const Box3 *box)
 {
 	IndexTuple itup = (IndexTuple) buffer;
 
-	itup->t_info = PLAIN_TUPLE_SIZE;
+	itup->t_info = BVH_PLAIN_TUPLE_SIZE;
 	memcpy(bvh_tuple_box(itup), box, sizeof(Box3));
 	return itup;
 }
 
 /*
- * Writing pages
+ * Filling pages
  */
 
 /* a page being filled */
-typedef struct PageWriter
+typedef struct PageFiller
 {
-	Buffer buffer;
 	Page page;
+	BlockNumber blkno;
 	OffsetNumber noffsets;
 	Size room;
-} PageWriter;
+} PageFiller;
 
 static void
-begin_page(BuildState *state, PageWriter *writer, Buffer buffer, bool is_leaf)
+init_page(BuildState *state, PageFiller *filler, Page page, bool is_leaf)
 {
-	writer->buffer = buffer;
-	writer->page = BufferGetPage(buffer);
-	writer->noffsets = 0;
-	writer->room = state->page_room;
-	gistinitpage(writer->page, is_leaf ? F_LEAF : 0);
+	filler->page = page;
+	filler->noffsets = 0;
+	filler->room = state->page_room;
+	gistinitpage(page, is_leaf ? F_LEAF : 0);
+}
+
+static void
+begin_page(BuildState *state, PageFiller *filler, bool is_leaf)
+{
+	init_page(state, filler, bvh_write_page(state->writer, &filler->blkno), is_leaf);
+}
+
+/* begin the root, the last page of all */
+static void
+begin_root(BuildState *state, PageFiller *filler, bool is_leaf)
+{
+	filler->blkno = GIST_ROOT_BLKNO;
+	init_page(state, filler, bvh_write_root(state->writer), is_leaf);
 }
 
 static Size
@@ -185,15 +216,15 @@ size_on_page(IndexTuple itup)
 
 /* every page takes one tuple at least, whatever the fillfactor */
 static bool
-has_room(const PageWriter *writer, IndexTuple itup)
+has_room(const PageFiller *filler, IndexTuple itup)
 {
-	return writer->noffsets == 0 || size_on_page(itup) <= writer->room;
+	return filler->noffsets == 0 || size_on_page(itup) <= filler->room;
 }
 
 static void
-add_tuple(BuildState *state, PageWriter *writer, IndexTuple itup)
+add_tuple(BuildState *state, PageFiller *filler, IndexTuple itup)
 {
-	OffsetNumber offnum = writer->noffsets + 1;
+	OffsetNumber offnum = filler->noffsets + 1;
 	Size size = size_on_page(itup);
 
 	/* as in gistSplit() */
@@ -205,7 +236,7 @@ add_tuple(BuildState *state, PageWriter *writer, IndexTuple itup)
 					   GiSTPageSize - sizeof(ItemIdData),
 					   RelationGetRelationName(state->index)),
 				errhint("Leave long columns out of INCLUDE."));
-	if (PageAddItem(writer->page,
+	if (PageAddItem(filler->page,
 					(void *) itup,
 					IndexTupleSize(itup),
 					offnum,
@@ -214,21 +245,8 @@ add_tuple(BuildState *state, PageWriter *writer, IndexTuple itup)
 		elog(ERROR,
 			 "failed to add item to a page of index \"%s\"",
 			 RelationGetRelationName(state->index));
-	writer->noffsets = offnum;
-	writer->room = size < writer->room ? writer->room - size : 0;
-}
-
-/* finish a page; returns where it is */
-static BlockNumber
-end_page(PageWriter *writer)
-{
-	BlockNumber blkno = BufferGetBlockNumber(writer->buffer);
-
-	/* until the whole index is logged, see gistbuild() */
-	PageSetLSN(writer->page, GistBuildLSN);
-	MarkBufferDirty(writer->buffer);
-	UnlockReleaseBuffer(writer->buffer);
-	return blkno;
+	filler->noffsets = offnum;
+	filler->room = size < filler->room ? filler->room - size : 0;
 }
 
 /* the tuple for an item of the level being written */
@@ -251,6 +269,14 @@ item_tuple(BuildState *state, const BvhItem *item, char *buffer)
 	return itup;
 }
 
+/* report the rows of a leaf page as done */
+static void
+count_rows(BuildState *state, const PageFiller *filler)
+{
+	state->ndone += filler->noffsets;
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE, state->ndone);
+}
+
 /*
  * write_pages --- put items on one page, or on more where tuples of unequal
  * size do not fit
@@ -259,34 +285,28 @@ static void
 write_pages(void *context, BvhItem *items, size_t n)
 {
 	BuildState *state = context;
-	pg_attribute_aligned(MAXIMUM_ALIGNOF) char buffer[PLAIN_TUPLE_SIZE];
+	pg_attribute_aligned(MAXIMUM_ALIGNOF) char buffer[BVH_PLAIN_TUPLE_SIZE];
 
 	CHECK_FOR_INTERRUPTS();
 	for (size_t i = 0; i < n;)
 	{
-		PageWriter writer;
+		PageFiller filler;
 		Box3 bounds = items[i].box;
 
-		begin_page(state,
-				   &writer,
-				   bvh_new_buffer(state->index, state->heap),
-				   state->is_leaf_level);
+		begin_page(state, &filler, state->is_leaf_level);
 		for (; i < n; i++)
 		{
 			IndexTuple itup = item_tuple(state, &items[i], buffer);
 
-			if (!has_room(&writer, itup))
+			if (!has_room(&filler, itup))
 				break;
-			add_tuple(state, &writer, itup);
+			add_tuple(state, &filler, itup);
 			box3_include(&bounds, &items[i].box);
 		}
-		append_item(&state->above, &bounds, end_page(&writer));
-		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_DONE,
-									 state->is_leaf_level ? (int64) state->npages_done
-														  : 0);
+		append_item(&state->above, &bounds, filler.blkno);
+		if (state->is_leaf_level)
+			count_rows(state, &filler);
 	}
-	if (state->is_leaf_level)
-		state->npages_done += n;
 }
 
 static void
@@ -344,13 +364,15 @@ write_null_pages(BuildState *state, IndexTuple *tuples, size_t n, bool is_leaf)
 {
 	for (size_t i = 0; i < n;)
 	{
-		PageWriter writer;
+		PageFiller filler;
 
 		CHECK_FOR_INTERRUPTS();
-		begin_page(state, &writer, bvh_new_buffer(state->index, state->heap), is_leaf);
-		for (; i < n && has_room(&writer, tuples[i]); i++)
-			add_tuple(state, &writer, tuples[i]);
-		append_null_page(state, end_page(&writer));
+		begin_page(state, &filler, is_leaf);
+		for (; i < n && has_room(&filler, tuples[i]); i++)
+			add_tuple(state, &filler, tuples[i]);
+		append_null_page(state, filler.blkno);
+		if (is_leaf)
+			count_rows(state, &filler);
 	}
 }
 
@@ -387,7 +409,7 @@ start_sort(BuildState *state)
 static void
 sort_row(BuildState *state, const BvhItem *item)
 {
-	pg_attribute_aligned(MAXIMUM_ALIGNOF) char buffer[PLAIN_TUPLE_SIZE];
+	pg_attribute_aligned(MAXIMUM_ALIGNOF) char buffer[BVH_PLAIN_TUPLE_SIZE];
 	IndexTuple itup = item_tuple(state, item, buffer);
 	Size size = IndexTupleSize(itup);
 	bytea *bytes = palloc(VARHDRSZ + size);
@@ -525,7 +547,7 @@ mean_tuple_size(const BuildState *state)
 	Size total = 0;
 
 	if (state->is_plain || state->rows.n == 0)
-		return PLAIN_TUPLE_SIZE + sizeof(ItemIdData);
+		return BVH_PLAIN_TUPLE_SIZE + sizeof(ItemIdData);
 	for (size_t i = 0; i < state->rows.n; i++)
 		total += size_on_page((IndexTuple) (uintptr_t) state->rows.items[i].id);
 	return (total + state->rows.n - 1) / state->rows.n;
@@ -545,7 +567,8 @@ pack_rows(BuildState *state)
 static void
 pack_sorted_rows(BuildState *state)
 {
-	Size rows_per_page = Max(state->page_room / (PLAIN_TUPLE_SIZE + sizeof(ItemIdData)),
+	Size rows_per_page = Max(state->page_room /
+								 (BVH_PLAIN_TUPLE_SIZE + sizeof(ItemIdData)),
 							 2);
 	TupleTableSlot *slot = MakeSingleTupleTableSlot(state->sort_desc,
 													&TTSOpsMinimalTuple);
@@ -587,7 +610,7 @@ pack_upper_level(BuildState *state)
 	memset(&state->above, 0, sizeof(state->above));
 	state->nnull_pages = 0;
 
-	pack(state, &below, PLAIN_TUPLE_SIZE + sizeof(ItemIdData));
+	pack(state, &below, BVH_PLAIN_TUPLE_SIZE + sizeof(ItemIdData));
 	write_null_pages(state, null_downlinks, nnulls, false);
 	if (below.items != NULL)
 		pfree(below.items);
@@ -599,32 +622,31 @@ static bool
 fits_on_root(const BuildState *state)
 {
 	return (state->above.n + state->nnull_pages) *
-			   (PLAIN_TUPLE_SIZE + sizeof(ItemIdData)) <=
+			   (BVH_PLAIN_TUPLE_SIZE + sizeof(ItemIdData)) <=
 		   state->page_room;
 }
 
 /* write the root over the last level */
 static void
-write_root(BuildState *state, Buffer root)
+write_root(BuildState *state)
 {
-	pg_attribute_aligned(MAXIMUM_ALIGNOF) char buffer[PLAIN_TUPLE_SIZE];
-	PageWriter writer;
+	pg_attribute_aligned(MAXIMUM_ALIGNOF) char buffer[BVH_PLAIN_TUPLE_SIZE];
+	PageFiller filler;
 
 	/* without any row, the root is an empty leaf */
-	begin_page(state, &writer, root, state->above.n + state->nnull_pages == 0);
+	begin_root(state, &filler, state->above.n + state->nnull_pages == 0);
 	for (size_t i = 0; i < state->above.n; i++)
-		add_tuple(state, &writer, item_tuple(state, &state->above.items[i], buffer));
+		add_tuple(state, &filler, item_tuple(state, &state->above.items[i], buffer));
 	for (size_t i = 0; i < state->nnull_pages; i++)
-		add_tuple(state, &writer, form_null_downlink(state, state->null_pages[i]));
-	end_page(&writer);
+		add_tuple(state, &filler, form_null_downlink(state, state->null_pages[i]));
 }
 
 /* all rows on one page: that page is the root */
 static bool
-write_small_index(BuildState *state, Buffer root)
+write_small_index(BuildState *state)
 {
-	pg_attribute_aligned(MAXIMUM_ALIGNOF) char buffer[PLAIN_TUPLE_SIZE];
-	PageWriter writer;
+	pg_attribute_aligned(MAXIMUM_ALIGNOF) char buffer[BVH_PLAIN_TUPLE_SIZE];
+	PageFiller filler;
 	Size needed = 0;
 
 	if (state->sort != NULL || state->rows.n + state->nnulls > BVH_MAX_ITEMS)
@@ -636,12 +658,11 @@ write_small_index(BuildState *state, Buffer root)
 	if (needed > state->page_room)
 		return false;
 
-	begin_page(state, &writer, root, true);
+	begin_root(state, &filler, true);
 	for (size_t i = 0; i < state->rows.n; i++)
-		add_tuple(state, &writer, item_tuple(state, &state->rows.items[i], buffer));
+		add_tuple(state, &filler, item_tuple(state, &state->rows.items[i], buffer));
 	for (size_t i = 0; i < state->nnulls; i++)
-		add_tuple(state, &writer, state->nulls[i]);
-	end_page(&writer);
+		add_tuple(state, &filler, state->nulls[i]);
 	return true;
 }
 
@@ -653,15 +674,13 @@ bvhbuild(Relation heap, Relation index, IndexInfo *index_info)
 {
 	IndexBuildResult *result = palloc(sizeof(IndexBuildResult));
 	BvhOptions *options = (BvhOptions *) index->rd_options;
-	int fillfactor = options != NULL ? options->fillfactor : GIST_DEFAULT_FILLFACTOR;
+	int fillfactor = options != NULL ? options->fillfactor : BVH_DEFAULT_FILLFACTOR;
 	BuildState state = {0};
-	Buffer root;
 
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
 
 	state.index = index;
-	state.heap = heap;
 	state.giststate = initGISTstate(index);
 	state.giststate->tempCxt = createTempGistContext();
 	state.is_plain = IndexRelationGetNumberOfAttributes(index) == 1;
@@ -671,22 +690,22 @@ bvhbuild(Relation heap, Relation index, IndexInfo *index_info)
 											 "bvh build tuples",
 											 ALLOCSET_DEFAULT_SIZES);
 	state.work = palloc(pack_work_size());
+	state.writer = bvh_write_begin(index);
 	state.is_leaf_level = true;
 
-	/* the root is block 0, and written last */
-	root = bvh_new_buffer(index, heap);
-	Assert(BufferGetBlockNumber(root) == GIST_ROOT_BLKNO);
-	LockBuffer(root, GIST_UNLOCK);
+	/* so that the array need not grow; a partial index leaves most untouched */
+	if (heap->rd_rel->reltuples > 0)
+		reserve_items(&state.rows,
+					  Min(1.05 * heap->rd_rel->reltuples + 64,
+						  state.memory_limit / sizeof(BvhItem) + 1));
 
 	enter_phase(BVH_PHASE_SCAN);
 	result->heap_tuples = table_index_build_scan(
 		heap, index, index_info, true, true, gather_row, &state, NULL);
 	result->index_tuples = state.nindexed;
 
-	LockBuffer(root, GIST_EXCLUSIVE);
-	if (!write_small_index(&state, root))
+	if (!write_small_index(&state))
 	{
-		LockBuffer(root, GIST_UNLOCK);
 		enter_phase(BVH_PHASE_PACK);
 		pgstat_progress_update_param(PROGRESS_CREATEIDX_TUPLES_TOTAL,
 									 (int64) state.nindexed);
@@ -700,13 +719,9 @@ bvhbuild(Relation heap, Relation index, IndexInfo *index_info)
 		state.is_leaf_level = false;
 		while (!fits_on_root(&state))
 			pack_upper_level(&state);
-		LockBuffer(root, GIST_EXCLUSIVE);
-		write_root(&state, root);
+		write_root(&state);
 	}
-
-	enter_phase(BVH_PHASE_LOG);
-	if (RelationNeedsWAL(index))
-		log_newpage_range(index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(index), true);
+	bvh_write_end(state.writer);
 
 	MemoryContextDelete(state.giststate->tempCxt);
 	freeGISTstate(state.giststate);

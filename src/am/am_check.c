@@ -4,7 +4,7 @@
  *	  bvh_check(): is an index what it must be?
  *
  * The invariants:
- *	1. a page that a downlink leads to is not deleted
+ *	1. a link leads to a page that exists and is not deleted
  *	2. every key is a box: no NaN, no -0, lower bounds not above upper ones
  *	3. the parent's key contains every key of the page; a page below a NULL
  *	   union has no other keys
@@ -13,6 +13,9 @@
  *	6. an inner page is not empty
  *	7. with heapallindexed, every row of the table that must be indexed is,
  *	   under its exact box
+ *	8. a page is one of GiST's, its line pointers lead to tuples, and each of
+ *	   those has room for its columns; what does not hold this is not looked at
+ *	9. a leaf item points to a row that the table has room for
  *
  * Writers are held off meanwhile, as amcheck does for what it checks between
  * parents and children.  A split that a crash interrupted is no damage.
@@ -22,18 +25,16 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/table.h"
 #include "access/tableam.h"
-#include "access/transam.h"
-#include "access/xact.h"
 #include "catalog/index.h"
+#include "catalog/pg_am.h"
 #include "common/pg_prng.h"
 #include "funcapi.h"
 #include "lib/bloomfilter.h"
 #include "miscadmin.h"
-#include "nodes/bitmapset.h"
+#include "storage/bufmgr.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
 #include "utils/snapmgr.h"
@@ -57,8 +58,8 @@ typedef struct CheckContext
 {
 	ReturnSetInfo *rsinfo;
 	Relation index;
-	Bitmapset *seen;
-	int leaf_depth; /* -1 until the first leaf */
+	BlockNumber table_nblocks; /* InvalidBlockNumber: rows are not in blocks */
+	int leaf_depth;            /* -1 until the first leaf */
 	bloom_filter *indexed;
 	double nmissing;
 } CheckContext;
@@ -83,8 +84,8 @@ make_fingerprint(Fingerprint *print, const Box3 *box, ItemPointer tid)
 	if (box != NULL)
 		print->box = *box;
 	print->is_null = box == NULL;
-	print->tid = (uint64) ItemPointerGetBlockNumber(tid) << 16 |
-				 ItemPointerGetOffsetNumber(tid);
+	print->tid = (uint64) ItemPointerGetBlockNumberNoCheck(tid) << 16 |
+				 ItemPointerGetOffsetNumberNoCheck(tid);
 }
 
 static void
@@ -118,6 +119,16 @@ check_item(CheckContext *check, const BvhVisit *visit, Page page, OffsetNumber o
 						box3d_to_text(box->lo, box->hi),
 						visit->parent));
 
+	if (GistPageIsLeaf(page) &&
+		(ItemPointerGetBlockNumberNoCheck(&itup->t_tid) >= check->table_nblocks ||
+		 !OffsetNumberIsValid(ItemPointerGetOffsetNumberNoCheck(&itup->t_tid))))
+		report(check,
+			   9,
+			   visit->blkno,
+			   psprintf("item %d points to row (%u,%u), which the table cannot have",
+						offnum,
+						ItemPointerGetBlockNumberNoCheck(&itup->t_tid),
+						ItemPointerGetOffsetNumberNoCheck(&itup->t_tid)));
 	if (GistPageIsLeaf(page) && check->indexed != NULL)
 	{
 		Fingerprint print;
@@ -133,23 +144,6 @@ check_page(void *context, const BvhVisit *visit, Page page)
 	CheckContext *check = context;
 	OffsetNumber last = PageGetMaxOffsetNumber(page);
 
-	if (bms_is_member((int) visit->blkno, check->seen))
-	{
-		report(check,
-			   5,
-			   visit->blkno,
-			   psprintf("page is reached again, from block %u", visit->parent));
-		return;
-	}
-	check->seen = bms_add_member(check->seen, (int) visit->blkno);
-	if (GistPageIsDeleted(page))
-	{
-		report(check,
-			   1,
-			   visit->blkno,
-			   psprintf("page is deleted, but block %u leads to it", visit->parent));
-		return;
-	}
 	if (GistPageIsLeaf(page))
 	{
 		if (check->leaf_depth < 0)
@@ -166,6 +160,13 @@ check_page(void *context, const BvhVisit *visit, Page page)
 		report(check, 6, visit->blkno, "inner page is empty");
 	for (OffsetNumber offnum = FirstOffsetNumber; offnum <= last; offnum++)
 		check_item(check, visit, page, offnum);
+}
+
+/* called for each page or link that cannot be followed */
+static void
+check_damage(void *context, BvhDamage damage, const BvhVisit *visit, const char *problem)
+{
+	report(context, damage, visit->blkno, problem);
 }
 
 /* called for each row of the table that the index must have */
@@ -202,20 +203,13 @@ static void
 check_rows(CheckContext *check, Relation heap)
 {
 	IndexInfo *index_info = BuildIndexInfo(check->index);
-	Snapshot snapshot = RegisterSnapshot(GetTransactionSnapshot());
 	TableScanDesc scan;
 
-	/* rows that only an older snapshot sees may be missing from a newer index */
-	if (IsolationUsesXactSnapshot() && check->index->rd_index->indcheckxmin &&
-		!TransactionIdPrecedes(HeapTupleHeaderGetXmin(
-								   check->index->rd_indextuple->t_data),
-							   snapshot->xmin))
-		ereport(ERROR,
-				errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				errmsg("index \"%s\" cannot be checked in this transaction",
-					   RelationGetRelationName(check->index)),
-				errdetail("It was built after the transaction's snapshot was taken."),
-				errhint("Check it in a new transaction."));
+	/*
+	 * Not the transaction's own snapshot: an index may be newer, and need not
+	 * have the rows that only older snapshots see.
+	 */
+	Snapshot snapshot = RegisterSnapshot(GetLatestSnapshot());
 
 	/* a row that this snapshot does not see need not be in the index yet */
 	index_info->ii_Concurrent = true;
@@ -235,6 +229,7 @@ bvh_check(PG_FUNCTION_ARGS)
 	bool heapallindexed = PG_GETARG_BOOL(1);
 	Oid heap_oid = IndexGetRelation(index_oid, true);
 	CheckContext check = {0};
+	BvhWalker walker = {check_page, check_damage};
 	Relation heap;
 
 	/* the table first, as everybody locks them */
@@ -249,6 +244,9 @@ bvh_check(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	check.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	check.leaf_depth = -1;
+	check.table_nblocks = heap->rd_rel->relam == HEAP_TABLE_AM_OID
+							  ? RelationGetNumberOfBlocks(heap)
+							  : InvalidBlockNumber;
 	if (heapallindexed)
 	{
 		/* one item needs 56 bytes at least */
@@ -258,7 +256,7 @@ bvh_check(PG_FUNCTION_ARGS)
 									 maintenance_work_mem,
 									 pg_prng_uint64(&pg_global_prng_state));
 	}
-	bvh_walk(check.index, check_page, &check);
+	bvh_walk(check.index, &walker, &check);
 	if (heapallindexed)
 	{
 		check_rows(&check, heap);

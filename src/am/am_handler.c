@@ -18,7 +18,7 @@ BVH_FUNCTION(bvhhandler);
 /*
  * bvhhandler(internal) --- GiST's routine, with what is ours in its place
  *
- * Pages, inserts, splits, vacuum, WAL and recovery stay GiST's.
+ * Pages, splits, vacuum, WAL and recovery stay GiST's.
  */
 Datum
 bvhhandler(PG_FUNCTION_ARGS)
@@ -34,6 +34,7 @@ bvhhandler(PG_FUNCTION_ARGS)
 	routine->amstorage = false;
 
 	routine->ambuild = bvhbuild;
+	routine->aminsert = bvhinsert;
 	routine->ambuildphasename = bvhbuildphasename;
 	routine->amcostestimate = bvhcostestimate;
 	routine->amoptions = bvhoptions;

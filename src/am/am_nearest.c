@@ -251,10 +251,10 @@ add_page(BvhNearest *nearest, BlockNumber blkno, GistNSN parent_lsn, const Run *
 
 /* take an item of a locked page into a run, unless its row cannot be seen */
 static void
-add_candidate(IndexScanDesc scan, Run *run, Page page, OffsetNumber offnum,
-			  double distance, bool is_null, int *tuples_length)
+add_candidate(IndexScanDesc scan, Run *run, Page page, uint16 tuple, double distance,
+			  bool is_null, int *tuples_length)
 {
-	IndexTuple itup = (IndexTuple) PageGetItem(page, PageGetItemId(page, offnum));
+	IndexTuple itup = (IndexTuple) (page + tuple);
 	Candidate *candidate = &run->heap[run->n];
 
 	if (run->is_leaf && bvh_needs_visibility(scan) && !bvh_is_visible(scan, &itup->t_tid))
@@ -298,16 +298,17 @@ read_run(IndexScanDesc scan, Page page, GistNSN lsn)
 	ScanKey order = &scan->orderByData[0];
 	bool is_leaf = GistPageIsLeaf(page);
 	bool is_null = (order->sk_flags & SK_ISNULL) != 0;
-	bool all_boxes = !is_leaf && so->match_nulls;
 	int tuples_length = 0;
 	int n = 0;
 	Run *run;
 
-	bvh_page_items(scan, page, items);
-	if (all_boxes || so->match_boxes)
+	bvh_page_items(scan->indexRelation, page, scan->ignore_killed_tuples, items);
+
+	/* where NULLs are searched, no operator has narrowed the range */
+	if (!is_leaf || so->match_boxes)
 	{
 		n = items->nboxes;
-		if (scan->numberOfKeys > 0 && !all_boxes)
+		if (scan->numberOfKeys > 0)
 		{
 			n = bvh_kernels->select_boxes(page,
 										  items->box,
@@ -316,9 +317,11 @@ read_run(IndexScanDesc scan, Page page, GistNSN lsn)
 										  so->selected);
 			for (int i = 0; i < n; i++)
 			{
-				items->box[i] = items->box[so->selected[i]];
-				items->offnum[i] = items->offnum[so->selected[i]];
+				items->box_room[i] = items->box[so->selected[i]];
+				items->tuple_room[i] = items->tuple[so->selected[i]];
 			}
+			items->box = items->box_room;
+			items->tuple = items->tuple_room;
 		}
 		if (is_null)
 			memset(nearest->distance, 0, sizeof(double) * n);
@@ -340,7 +343,7 @@ read_run(IndexScanDesc scan, Page page, GistNSN lsn)
 		add_candidate(scan,
 					  run,
 					  page,
-					  items->offnum[i],
+					  items->tuple[i],
 					  nearest->distance[i],
 					  is_null,
 					  &tuples_length);
@@ -353,7 +356,7 @@ read_run(IndexScanDesc scan, Page page, GistNSN lsn)
 			int before = run->n;
 
 			add_candidate(
-				scan, run, page, items->null_offnum[i], 0.0, true, &tuples_length);
+				scan, run, page, items->null_tuple[i], 0.0, true, &tuples_length);
 			if (run->n > before && nearest->nfurther > 0)
 				add_further(scan, run, NULL);
 		}

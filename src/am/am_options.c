@@ -22,7 +22,7 @@ bvh_define_options(void)
 	add_int_reloption(bvh_relopt_kind,
 					  "fillfactor",
 					  "Packs bvh index pages only to this percentage",
-					  GIST_DEFAULT_FILLFACTOR,
+					  BVH_DEFAULT_FILLFACTOR,
 					  GIST_MIN_FILLFACTOR,
 					  100,
 					  ShareUpdateExclusiveLock);

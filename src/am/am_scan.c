@@ -134,22 +134,25 @@ push_page(BvhScanOpaque so, BlockNumber blkno, GistNSN parent_lsn)
 	so->nstack++;
 }
 
+static void
+push_child(BvhScanOpaque so, Page page, uint16 tuple, XLogRecPtr lsn)
+{
+	IndexTuple itup = (IndexTuple) (page + tuple);
+
+	push_page(so, ItemPointerGetBlockNumber(&itup->t_tid), lsn);
+}
+
 /* push the children of an inner page that may hold matches */
 static void
 push_children(BvhScanOpaque so, Page page, XLogRecPtr lsn)
 {
 	const BvhPageItems *items = &so->items;
-	int n;
 
-	/* a box on an inner page may hide NULL keys below it */
-	if (so->match_nulls)
-	{
-		for (int i = 0; i < items->nboxes; i++)
-			so->selected[i] = i;
-		n = items->nboxes;
-	}
-	else
-		n = bvh_kernels->select_boxes(page,
+	/*
+	 * All of them where NULLs are searched, since a box may hide NULLs below
+	 * it: no operator has narrowed the range then.
+	 */
+	int n = bvh_kernels->select_boxes(page,
 									  items->box,
 									  items->nboxes,
 									  &so->node_range,
@@ -158,33 +161,23 @@ push_children(BvhScanOpaque so, Page page, XLogRecPtr lsn)
 	/* backwards, so that the first one is read next */
 	if (so->match_nulls)
 		for (int i = items->nnulls - 1; i >= 0; i--)
-		{
-			ItemId item = PageGetItemId(page, items->null_offnum[i]);
-			IndexTuple itup = (IndexTuple) PageGetItem(page, item);
-
-			push_page(so, ItemPointerGetBlockNumber(&itup->t_tid), lsn);
-		}
+			push_child(so, page, items->null_tuple[i], lsn);
 	for (int i = n - 1; i >= 0; i--)
-	{
-		ItemId item = PageGetItemId(page, items->offnum[so->selected[i]]);
-		IndexTuple itup = (IndexTuple) PageGetItem(page, item);
-
-		push_page(so, ItemPointerGetBlockNumber(&itup->t_tid), lsn);
-	}
+		push_child(so, page, items->tuple[so->selected[i]], lsn);
 }
 
 /* take an item of a locked leaf page among the matches */
 static void
-add_match(IndexScanDesc scan, Page page, OffsetNumber offnum, int *tuples_length)
+add_match(IndexScanDesc scan, Page page, uint16 tuple, int *tuples_length)
 {
 	BvhScanOpaque so = (BvhScanOpaque) scan->opaque;
-	IndexTuple itup = (IndexTuple) PageGetItem(page, PageGetItemId(page, offnum));
+	IndexTuple itup = (IndexTuple) (page + tuple);
 	BvhMatch *match = &so->matches[so->nmatches];
 
 	if (bvh_needs_visibility(scan) && !bvh_is_visible(scan, &itup->t_tid))
 		return;
 	match->tid = itup->t_tid;
-	match->offnum = offnum;
+	match->place = tuple;
 	if (scan->xs_want_itup)
 	{
 		match->tuple = *tuples_length;
@@ -213,11 +206,11 @@ collect_matches(IndexScanDesc scan, Page page)
 										  so->selected);
 
 		for (int i = 0; i < n; i++)
-			add_match(scan, page, items->offnum[so->selected[i]], &tuples_length);
+			add_match(scan, page, items->tuple[so->selected[i]], &tuples_length);
 	}
 	if (so->match_nulls)
 		for (int i = 0; i < items->nnulls; i++)
-			add_match(scan, page, items->null_offnum[i], &tuples_length);
+			add_match(scan, page, items->null_tuple[i], &tuples_length);
 }
 
 /* read one page: push its children, or collect its matches */
@@ -246,7 +239,7 @@ scan_page(IndexScanDesc scan, const BvhPageRef *ref)
 	page = BufferGetPage(buffer);
 	lsn = BufferGetLSNAtomic(buffer);
 	so->page_lsn = lsn;
-	bvh_page_items(scan, page, &so->items);
+	bvh_page_items(scan->indexRelation, page, scan->ignore_killed_tuples, &so->items);
 	if (GistPageIsLeaf(page))
 		collect_matches(scan, page);
 	else
@@ -286,7 +279,7 @@ mark_killed(IndexScanDesc scan)
 	if (BufferGetLSNAtomic(buffer) == so->page_lsn)
 	{
 		for (int i = 0; i < so->nkilled; i++)
-			ItemIdMarkDead(PageGetItemId(page, so->killed[i]));
+			ItemIdMarkDead(PageGetItemId(page, bvh_tuple_offnum(page, so->killed[i])));
 		GistMarkPageHasGarbage(page);
 		MarkBufferDirtyHint(buffer, true);
 	}
@@ -302,7 +295,7 @@ next_match(IndexScanDesc scan)
 	BvhMatch *match;
 
 	if (scan->kill_prior_tuple && so->next_match > 0)
-		so->killed[so->nkilled++] = so->matches[so->next_match - 1].offnum;
+		so->killed[so->nkilled++] = so->matches[so->next_match - 1].place;
 
 	while (so->next_match == so->nmatches)
 	{

@@ -26,10 +26,24 @@ BVH_FUNCTION(bvh_stats);
 /* levels of a tree are 5 or 6 at most: each has 30 times the pages above it */
 #define MAX_LEVELS 32
 
+/* a row of bvh_nodes() */
+typedef struct NodeRow
+{
+	BlockNumber blkno;
+	BlockNumber parent;
+	int depth;
+	int ntuples;
+	bool has_bounds;
+	Box3 bounds;
+} NodeRow;
+
 typedef struct NodesContext
 {
 	ReturnSetInfo *rsinfo;
-	int height;
+	int leaf_depth; /* -1 until the first leaf */
+	NodeRow *inner; /* pages above it, which wait for their level */
+	size_t ninner;
+	size_t inner_size;
 } NodesContext;
 
 typedef struct StatsContext
@@ -71,34 +85,81 @@ page_bounds(Page page, Box3 *bounds)
 }
 
 static void
-find_height(void *context, const BvhVisit *visit, Page page)
+emit_node(const NodesContext *nodes, const NodeRow *node, int level)
 {
-	int *height = context;
+	Datum values[5];
+	bool nulls[5] = {false};
 
-	*height = Max(*height, visit->depth + 1);
+	values[0] = Int32GetDatum(level);
+	values[1] = Int64GetDatum(node->blkno);
+	values[2] = Int64GetDatum(node->parent);
+	nulls[2] = node->parent == InvalidBlockNumber;
+	values[3] = Int32GetDatum(node->ntuples);
+	values[4] = PointerGetDatum(&node->bounds);
+	nulls[4] = !node->has_bounds;
+	tuplestore_putvalues(nodes->rsinfo->setResult, nodes->rsinfo->setDesc, values, nulls);
 }
 
 static void
-emit_node(void *context, const BvhVisit *visit, Page page)
+emit_inner(const NodesContext *nodes, const NodeRow *node)
+{
+	/* only a damaged tree has inner pages beside or below a leaf */
+	emit_node(nodes, node, Max(nodes->leaf_depth - node->depth, 1));
+}
+
+static void
+emit_waiting(NodesContext *nodes)
+{
+	for (size_t i = 0; i < nodes->ninner; i++)
+		emit_inner(nodes, &nodes->inner[i]);
+	nodes->ninner = 0;
+}
+
+static void
+add_waiting(NodesContext *nodes, const NodeRow *node)
+{
+	if (nodes->ninner == nodes->inner_size)
+	{
+		nodes->inner_size = Max(64, 2 * nodes->inner_size);
+		if (nodes->inner == NULL)
+			nodes->inner = palloc(sizeof(NodeRow) * nodes->inner_size);
+		else
+			nodes->inner = repalloc_huge(nodes->inner,
+										 sizeof(NodeRow) * nodes->inner_size);
+	}
+	nodes->inner[nodes->ninner++] = *node;
+}
+
+/*
+ * add_node --- a page for bvh_nodes()
+ *
+ * Levels count from the leaves, and a walk comes to these last, so the pages
+ * above them wait for the first one.
+ */
+static void
+add_node(void *context, const BvhVisit *visit, Page page)
 {
 	NodesContext *nodes = context;
-	int level;
-	Datum values[5];
-	bool nulls[5] = {false};
-	Box3 bounds;
+	NodeRow node = {0};
 
-	if (GistPageIsDeleted(page))
-		return;
-	nulls[4] = !page_bounds(page, &bounds);
-	nulls[2] = visit->parent == InvalidBlockNumber;
-	/* the tree may have grown since its height was found */
-	level = GistPageIsLeaf(page) ? 0 : Max(nodes->height - 1 - visit->depth, 1);
-	values[0] = Int32GetDatum(level);
-	values[1] = Int64GetDatum(visit->blkno);
-	values[2] = Int64GetDatum(visit->parent);
-	values[3] = Int32GetDatum(PageGetMaxOffsetNumber(page));
-	values[4] = PointerGetDatum(&bounds);
-	tuplestore_putvalues(nodes->rsinfo->setResult, nodes->rsinfo->setDesc, values, nulls);
+	node.blkno = visit->blkno;
+	node.parent = visit->parent;
+	node.depth = visit->depth;
+	node.ntuples = PageGetMaxOffsetNumber(page);
+	node.has_bounds = page_bounds(page, &node.bounds);
+	if (GistPageIsLeaf(page))
+	{
+		if (nodes->leaf_depth < 0)
+		{
+			nodes->leaf_depth = visit->depth;
+			emit_waiting(nodes);
+		}
+		emit_node(nodes, &node, 0);
+	}
+	else if (nodes->leaf_depth < 0)
+		add_waiting(nodes, &node);
+	else
+		emit_inner(nodes, &node);
 }
 
 /*
@@ -109,11 +170,14 @@ Datum
 bvh_nodes(PG_FUNCTION_ARGS)
 {
 	Relation index = bvh_open_index(PG_GETARG_OID(0), AccessShareLock);
-	NodesContext nodes = {(ReturnSetInfo *) fcinfo->resultinfo, 0};
+	BvhWalker walker = {add_node, NULL};
+	NodesContext nodes = {0};
 
 	InitMaterializedSRF(fcinfo, 0);
-	bvh_walk(index, find_height, &nodes.height);
-	bvh_walk(index, emit_node, &nodes);
+	nodes.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	nodes.leaf_depth = -1;
+	bvh_walk(index, &walker, &nodes);
+	emit_waiting(&nodes);
 	relation_close(index, AccessShareLock);
 	return (Datum) 0;
 }
@@ -195,7 +259,7 @@ add_page(void *context, const BvhVisit *visit, Page page)
 	Box3 bounds;
 	bool has_bounds = page_bounds(page, &bounds);
 
-	if (GistPageIsDeleted(page) || visit->depth >= MAX_LEVELS)
+	if (visit->depth >= MAX_LEVELS)
 		return;
 	stats->depth = Max(stats->depth, visit->depth);
 	stats->pages[visit->depth]++;
@@ -232,6 +296,7 @@ Datum
 bvh_stats(PG_FUNCTION_ARGS)
 {
 	Relation index = bvh_open_index(PG_GETARG_OID(0), AccessShareLock);
+	BvhWalker walker = {add_page, NULL};
 	StatsContext stats = {0};
 	Datum values[10];
 	bool nulls[10] = {false};
@@ -241,7 +306,7 @@ bvh_stats(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	bvh_walk(index, add_page, &stats);
+	bvh_walk(index, &walker, &stats);
 	relation_close(index, AccessShareLock);
 
 	height = stats.depth + 1;

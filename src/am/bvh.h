@@ -24,12 +24,20 @@
 /* items that fit on a page: a null key is the shortest tuple */
 #define BVH_MAX_ITEMS MaxIndexTuplesPerPage
 
+/* a tuple of a box and nothing else: 56 bytes, and 60 with its line pointer */
+#define BVH_PLAIN_TUPLE_SIZE (sizeof(IndexTupleData) + sizeof(Box3))
+
+/*
+ * Room for 19 more rows on a leaf of 117: a table can grow by a tenth before
+ * pages split.  At GiST's 90, a third of them would.
+ */
+#define BVH_DEFAULT_FILLFACTOR 86
+
 /* phases of a build, for pg_stat_progress_create_index; 1 is PostgreSQL's */
 #define BVH_PHASE_SCAN  2
 #define BVH_PHASE_SORT  3
 #define BVH_PHASE_PACK  4
 #define BVH_PHASE_UPPER 5
-#define BVH_PHASE_LOG   6
 
 /* reloptions of a bvh index */
 typedef struct BvhOptions
@@ -49,8 +57,8 @@ typedef struct BvhPageRef
 typedef struct BvhMatch
 {
 	ItemPointerData tid;
-	OffsetNumber offnum;
-	uint16 tuple; /* place of its copy, in an index-only scan */
+	uint16 place; /* of its tuple on the page */
+	uint16 tuple; /* place of the copy, in an index-only scan */
 } BvhMatch;
 
 /* the items of one page, sorted by whether their keys are NULL */
@@ -58,10 +66,15 @@ typedef struct BvhPageItems
 {
 	int nboxes;
 	int nnulls;
-	uint16 box[BVH_MAX_ITEMS];          /* where in the page the box is */
-	OffsetNumber offnum[BVH_MAX_ITEMS]; /* of the items with a box */
-	OffsetNumber null_offnum[BVH_MAX_ITEMS];
+	const uint16 *box;   /* where in the page the boxes are, */
+	const uint16 *tuple; /* and the tuples around them */
+	uint16 null_tuple[BVH_MAX_ITEMS];
+	uint16 box_room[BVH_MAX_ITEMS]; /* what box and tuple may point to */
+	uint16 tuple_room[BVH_MAX_ITEMS];
 } BvhPageItems;
+
+/* see am_write.c */
+typedef struct BvhWriter BvhWriter;
 
 /* see am_nearest.c */
 typedef struct BvhNearest BvhNearest;
@@ -89,7 +102,7 @@ typedef struct BvhScanOpaqueData
 	/* to mark killed items: that page, as it was read */
 	BlockNumber page_blkno;
 	XLogRecPtr page_lsn;
-	OffsetNumber killed[BVH_MAX_ITEMS];
+	uint16 killed[BVH_MAX_ITEMS]; /* places of their tuples */
 	int nkilled;
 
 	/* scratch of reading a page */
@@ -117,6 +130,11 @@ extern void bvhcostestimate(struct PlannerInfo *root, struct IndexPath *path,
 							double loop_count, Cost *startup_cost, Cost *total_cost,
 							Selectivity *selectivity, double *correlation, double *pages);
 
+/* am_insert.c */
+extern bool bvhinsert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
+					  Relation heap, IndexUniqueCheck check_unique, bool index_unchanged,
+					  IndexInfo *index_info);
+
 /* am_nearest.c */
 extern BvhNearest *bvh_nearest_begin(IndexScanDesc scan);
 extern void bvh_nearest_rescan(IndexScanDesc scan);
@@ -129,7 +147,10 @@ extern bytea *bvhoptions(Datum reloptions, bool validate);
 /* am_page.c */
 extern bool bvh_read_page(IndexScanDesc scan, BlockNumber blkno, GistNSN parent_lsn,
 						  Buffer *buffer, BlockNumber *right);
-extern void bvh_page_items(IndexScanDesc scan, Page page, BvhPageItems *items);
+extern void bvh_page_items(Relation index, Page page, bool skip_dead,
+						   BvhPageItems *items);
+extern void bvh_page_init(void);
+extern OffsetNumber bvh_tuple_offnum(Page page, uint16 tuple);
 extern Box3 *bvh_tuple_box(IndexTuple itup);
 extern bool bvh_has_null_key(IndexTuple itup);
 
@@ -145,5 +166,11 @@ extern int64 bvhgetbitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern bool bvh_needs_visibility(IndexScanDesc scan);
 extern bool bvh_is_visible(IndexScanDesc scan, ItemPointer tid);
 extern void bvh_visibility_end(IndexScanDesc scan);
+
+/* am_write.c */
+extern BvhWriter *bvh_write_begin(Relation index);
+extern Page bvh_write_page(BvhWriter *writer, BlockNumber *blkno);
+extern Page bvh_write_root(BvhWriter *writer);
+extern void bvh_write_end(BvhWriter *writer);
 
 #endif /* BVH_BVH_H */

@@ -19,8 +19,11 @@
 
 #include <float.h>
 
-#define MAX_BINS 128
-#define SAMPLE   4096
+#define MAX_BINS 32
+#define SAMPLE   1024
+
+/* items whose place is judged together */
+#define MOVE_BLOCK 128
 
 /*
  * Either part gets at least an eighth of the pages, so a part at depth d has
@@ -35,9 +38,18 @@
 /* scaled sides longer than this count as this long: areas stay finite */
 #define LONGEST 0x1p30
 
+/*
+ * A union of boxes: lower bounds, and upper ones negated, so that one minimum
+ * of six lanes takes a box in.
+ */
+typedef struct PackBounds
+{
+	double least[6];
+} PackBounds;
+
 typedef struct PackBin
 {
-	Box3 bounds;
+	PackBounds bounds;
 	size_t n;
 } PackBin;
 
@@ -66,8 +78,21 @@ typedef struct PackCut
 	double band_last;
 } PackCut;
 
-static const Box3 nothing = {{INFINITY, INFINITY, INFINITY},
-							 {-INFINITY, -INFINITY, -INFINITY}};
+static const PackBounds nothing = {
+	{INFINITY, INFINITY, INFINITY, INFINITY, INFINITY, INFINITY}};
+
+static inline PackBounds
+bounds_of(const Box3 *b)
+{
+	return (PackBounds){{b->lo[0], b->lo[1], b->lo[2], -b->hi[0], -b->hi[1], -b->hi[2]}};
+}
+
+static inline void
+include(PackBounds *acc, const PackBounds *b)
+{
+	for (int i = 0; i < 6; i++)
+		acc->least[i] = b->least[i] < acc->least[i] ? b->least[i] : acc->least[i];
+}
 
 size_t
 pack_work_size(void)
@@ -90,9 +115,9 @@ center_key(const Box3 *b, int axis)
 }
 
 static inline double
-scaled_side(const PackWork *work, const Box3 *b, int axis)
+scaled_side(const PackWork *work, const PackBounds *b, int axis)
 {
-	double side = (b->hi[axis] - b->lo[axis]) * work->scale;
+	double side = (-b->least[3 + axis] - b->least[axis]) * work->scale;
 
 	/* NaN, from a box at infinity, has no size */
 	if (isnan(side))
@@ -101,7 +126,7 @@ scaled_side(const PackWork *work, const Box3 *b, int axis)
 }
 
 static double
-cost(const PackWork *work, const Box3 *b)
+cost(const PackWork *work, const PackBounds *b)
 {
 	double x = scaled_side(work, b, 0);
 	double y = scaled_side(work, b, 1);
@@ -181,12 +206,12 @@ try_axis(PackWork *work, int axis, int nbins, double first, double width, size_t
 {
 	PackBin *bins = work->bins[axis];
 	size_t least = npages / LEAST_PART > 0 ? npages / LEAST_PART : 1;
-	Box3 bounds = nothing;
+	PackBounds bounds = nothing;
 	size_t n = 0;
 
 	for (int i = nbins - 1; i > 0; i--)
 	{
-		box3_include(&bounds, &bins[i].bounds);
+		include(&bounds, &bins[i].bounds);
 		work->right_cost[i] = cost(work, &bounds);
 	}
 	bounds = nothing;
@@ -194,7 +219,7 @@ try_axis(PackWork *work, int axis, int nbins, double first, double width, size_t
 	{
 		PackCut cut;
 
-		box3_include(&bounds, &bins[i - 1].bounds);
+		include(&bounds, &bins[i - 1].bounds);
 		n += bins[i - 1].n;
 		if (n == 0 || n == nsample)
 			continue;
@@ -251,6 +276,9 @@ choose_cut(PackWork *work, const BvhItem *items, size_t n, size_t npages)
 			work->bins[axis][i] = (PackBin){nothing, 0};
 	}
 	for (size_t i = 0; i < n; i += step)
+	{
+		PackBounds bounds = bounds_of(&items[i].box);
+
 		for (int axis = 0; axis < 3; axis++)
 		{
 			double key = center_key(&items[i].box, axis);
@@ -258,9 +286,10 @@ choose_cut(PackWork *work, const BvhItem *items, size_t n, size_t npages)
 			PackBin
 				*bin = &work->bins[axis][bin_of(key, first[axis], scale[axis], nbins)];
 
-			box3_include(&bin->bounds, &items[i].box);
+			include(&bin->bounds, &bounds);
 			bin->n++;
 		}
+	}
 	for (int axis = 0; axis < 3; axis++)
 		try_axis(
 			work, axis, nbins, first[axis], 1.0 / scale[axis], nsample, npages, &best);
@@ -276,14 +305,61 @@ swap_items(BvhItem *a, BvhItem *b)
 	*b = t;
 }
 
-/* move the items with keys below a limit to the front; returns how many */
+/*
+ * move_below --- move the items with keys below a limit to the front
+ *
+ * Returns how many there are.  Which items are on the wrong side is a coin
+ * toss that no branch predictor wins, so it is noted without branches, a block
+ * at a time from either end, before any is moved (Edelkamp and Weiss,
+ * "BlockQuicksort", 2016).
+ */
 static int64_t
 move_below(BvhItem *items, int64_t n, int axis, double limit)
 {
+	uint8_t from_left[MOVE_BLOCK];
+	uint8_t from_right[MOVE_BLOCK];
+	int nleft = 0; /* items of the left block to be moved to the right */
+	int nright = 0;
+	int left_done = 0;
+	int right_done = 0;
 	int64_t i = 0;
-	int64_t j = n - 1;
+	int64_t j = n;
 
-	for (;;)
+	while (j - i >= 2 * MOVE_BLOCK)
+	{
+		int nswaps;
+
+		if (left_done == nleft)
+		{
+			nleft = left_done = 0;
+			for (int k = 0; k < MOVE_BLOCK; k++)
+			{
+				from_left[nleft] = (uint8_t) k;
+				nleft += !(center_key(&items[i + k].box, axis) < limit);
+			}
+		}
+		if (right_done == nright)
+		{
+			nright = right_done = 0;
+			for (int k = 0; k < MOVE_BLOCK; k++)
+			{
+				from_right[nright] = (uint8_t) k;
+				nright += center_key(&items[j - 1 - k].box, axis) < limit;
+			}
+		}
+		nswaps = nleft - left_done < nright - right_done ? nleft - left_done
+														 : nright - right_done;
+		for (int k = 0; k < nswaps; k++)
+			swap_items(&items[i + from_left[left_done++]],
+					   &items[j - 1 - from_right[right_done++]]);
+		if (left_done == nleft)
+			i += MOVE_BLOCK;
+		if (right_done == nright)
+			j -= MOVE_BLOCK;
+	}
+
+	/* what is left, some of it already in order */
+	for (j--;;)
 	{
 		while (i <= j && center_key(&items[i].box, axis) < limit)
 			i++;

@@ -29,6 +29,8 @@
 #include <float.h>
 #include <string.h>
 
+#include "core/simd/kernels.h"
+
 /* sides are in 2^-1074 .. 2^1025, so products are in 2^-2148 .. 2^2051 */
 #define MANTISSA_BITS 10
 #define LENGTH_RANKS  ((1025 + 1075 + 1) << MANTISSA_BITS)
@@ -41,6 +43,9 @@
 #define CLASS_ONE_INFINITE (CLASS_AREA + AREA_RANKS)
 #define CLASS_TWO_INFINITE (CLASS_ONE_INFINITE + LENGTH_RANKS)
 #define CLASS_NEW_INFINITE (CLASS_TWO_INFINITE + LENGTH_RANKS)
+
+/* products of sides above this have lost nothing to underflow */
+#define LEAST_AREA 0x1p-900
 
 _Static_assert(CLASS_NEW_INFINITE + 3 < 1 << 24, "float4 must hold every rank exactly");
 
@@ -210,4 +215,64 @@ box3_penalty(const Box3 *child, const Box3 *added)
 	if (sum > 0x1p-100 && sum < 0x1p100)
 		return rank_finite(side, growth, inside, 0);
 	return rank_any(child, added);
+}
+
+/* box3_choose() where areas are not ordinary numbers */
+static int
+choose_by_penalty(const char *base, const uint16_t *offset, int n, const Box3 *added,
+				  int start)
+{
+	float least = INFINITY;
+	int best = start;
+
+	for (int k = 0; k < n; k++)
+	{
+		int i = start + k < n ? start + k : start + k - n;
+		float penalty = box3_penalty((const Box3 *) (base + offset[i]), added);
+
+		if (penalty < least)
+		{
+			least = penalty;
+			best = i;
+		}
+	}
+	return best;
+}
+
+/*
+ * box3_choose --- which of n > 0 children takes one more box
+ *
+ * The one whose surface area grows least, and among those the smallest; the
+ * first one from start on, in a circle, where that is equal, too.  Child i is
+ * at base + offset[i], aligned to 8 bytes.
+ */
+int
+box3_choose(const char *base, const uint16_t *offset, int n, const Box3 *added, int start)
+{
+	BoxGrowth best;
+	BoxGrowth before;
+	int number;
+
+	bvh_kernels->least_growth(base, offset + start, n - start, added, &best);
+	number = start + best.number;
+	if (start > 0)
+	{
+		bvh_kernels->least_growth(base, offset, start, added, &before);
+		best.is_finite &= before.is_finite;
+		if (before.growth < best.growth ||
+			(before.growth == best.growth && before.area < best.area))
+		{
+			best.growth = before.growth;
+			best.area = before.area;
+			number = before.number;
+		}
+	}
+
+	/* what looks like 0 may be too small for a double: a growth, or an area */
+	if (best.is_finite &&
+		(best.growth > LEAST_AREA ||
+		 (best.growth == 0.0 && best.area > LEAST_AREA &&
+		  box3_contains((const Box3 *) (base + offset[number]), added))))
+		return number;
+	return choose_by_penalty(base, offset, n, added, start);
 }

@@ -12,5 +12,7 @@
 #include "core/box3.h"
 
 extern float box3_penalty(const Box3 *child, const Box3 *added);
+extern int box3_choose(const char *base, const uint16_t *offset, int n, const Box3 *added,
+					   int start);
 
 #endif /* BVH_PENALTY_H */

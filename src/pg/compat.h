@@ -52,14 +52,18 @@
 	(pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK)
 #endif
 
-/*
- * gistNewBuffer() wants the heap since 16, to judge whether a free page of a
- * catalog index may be reused.
- */
+/* 16 calls the name of a relation's file its locator */
 #if PG_VERSION_NUM >= 160000
-#define bvh_new_buffer(index, heap) gistNewBuffer(index, heap)
+#define bvh_relation_locator(relation) ((relation)->rd_locator)
 #else
-#define bvh_new_buffer(index, heap) gistNewBuffer(index)
+#define bvh_relation_locator(relation) ((relation)->rd_node)
+#endif
+
+/* 19 has dropped the suffix */
+#if PG_VERSION_NUM >= 190000
+#define bvh_set_checksum(page, blkno) PageSetChecksum(page, blkno)
+#else
+#define bvh_set_checksum(page, blkno) PageSetChecksumInplace(page, blkno)
 #endif
 
 /* old_snapshot_threshold, and with it the check of each page, went in 17 */

@@ -396,6 +396,62 @@ check_union_is_nearer(Rng *rng, const BvhKernels *kernels)
 	PASS("%s: a union is not farther than its boxes", kernels->name);
 }
 
+/* ---------------------------------------------------------------- least_growth */
+
+/* few different sizes, so that growths and areas are often equal */
+static Box3
+grid_box(Rng *rng)
+{
+	Box3 box;
+
+	for (int d = 0; d < 3; d++)
+	{
+		box.lo[d] = rng_below(rng, 3);
+		box.hi[d] = box.lo[d] + rng_below(rng, 3);
+	}
+	return box;
+}
+
+static void
+check_growth(Rng *rng, const BvhKernels *kernels, const char *what, Box3 (*choose)(Rng *))
+{
+	static TestPage page;
+	int last = 0;
+	int nfinite = 0;
+
+	for (int round = 0; round < 20000; round++)
+	{
+		Box3 added = choose(rng);
+		BoxGrowth got;
+		BoxGrowth want;
+
+		page_exponent = rng_int(rng, -1074, 1022);
+		fill_page(rng, &page, 1 + round % 140, choose);
+		/* what was there before may not matter */
+		memset(&got, 0x55, sizeof(got));
+		kernels->least_growth(page.bytes, page.offset, page.n, &added, &got);
+		bvh_kernels_scalar.least_growth(page.bytes, page.offset, page.n, &added, &want);
+		if (got.number != want.number || got.is_finite != want.is_finite ||
+			memcmp(&got.growth, &want.growth, sizeof(double)) != 0 ||
+			memcmp(&got.area, &want.area, sizeof(double)) != 0)
+		{
+			FAIL("%s: least_growth, %s", kernels->name, what);
+			NOTE("got %d, %a, %a, want %d, %a, %a of %d",
+				 got.number,
+				 got.growth,
+				 got.area,
+				 want.number,
+				 want.growth,
+				 want.area,
+				 page.n);
+			return;
+		}
+		last += got.number == page.n - 1;
+		nfinite += got.is_finite;
+	}
+	OK(last > 0 && nfinite > 0, "%s: least_growth, %s", kernels->name, what);
+}
+
 int
 main(void)
 {
@@ -417,6 +473,10 @@ main(void)
 		check_distances(&rng, kernels);
 		check_borders(&rng, kernels);
 		check_union_is_nearer(&rng, kernels);
+		check_growth(&rng, kernels, "whole numbers", small_box);
+		check_growth(&rng, kernels, "equal growths", grid_box);
+		check_growth(&rng, kernels, "any numbers", wild_box);
+		check_growth(&rng, kernels, "any magnitude", scaled_box);
 	}
 	return tap_done();
 }

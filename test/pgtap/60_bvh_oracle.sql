@@ -3,16 +3,13 @@
 -- built.
 \set ON_ERROR_STOP 1
 BEGIN;
-\i test/pgtap/include/agree.sql
-\i test/pgtap/include/kinds.sql
 \i test/pgtap/include/bvh_agree.sql
+\i test/pgtap/include/kinds.sql
 SELECT no_plan();
 SET client_min_messages = warning;
 
-SELECT set_eq('SELECT strategy::int, name::text FROM search_operators',
-  $$VALUES (1,'<<'), (2,'&<'), (3,'&&'), (4,'&>'), (5,'>>'), (6,'~='), (7,'@>'), (8,'<@'), (9,'&<|'), (10,'<<|'),
-    (11,'|>>'), (12,'|&>'), (18,'='), (31,'<</'), (32,'&</'), (33,'/&>'), (34,'/>>'), (35,'&&+')$$,
-  'the operators of the class and their strategy numbers');
+\i test/pgtap/include/oracle.sql
+
 CREATE FUNCTION class_of(method name) RETURNS SETOF text LANGUAGE sql AS $$
   SELECT concat_ws(' ', s.amopstrategy, s.amopopr::regoperator, s.amoppurpose, s.amopsortfamily)
   FROM pg_opclass c JOIN pg_am a ON a.oid = c.opcmethod AND a.amname = method JOIN pg_amop s ON s.amopfamily = c.opcfamily
@@ -21,22 +18,12 @@ SELECT set_eq($$SELECT class_of('bvh')$$, $$SELECT class_of('gist')$$, 'they are
 SELECT ok(amvalidate(c.oid), 'the class is valid') FROM pg_opclass c JOIN pg_am a ON a.oid = c.opcmethod WHERE a.amname = 'bvh';
 
 -- ---------------------------------------------------------------------------
--- all kinds, built three ways
+-- all kinds, built four ways
 -- ---------------------------------------------------------------------------
 
-CREATE FUNCTION test_kind(kind text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+CREATE FUNCTION test_bvh_kind(kind text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 BEGIN
-  CREATE TABLE bulk AS SELECT * FROM boxes_of(kind, 400);
-  PERFORM queries_for('bulk', 2);
-  CREATE INDEX bulk_b ON bulk USING bvh (b) INCLUDE (id);
-  RETURN NEXT is_empty(format('SELECT * FROM disagreements(''bulk'', ''bulk_b'', ''{only}'', %L)', simd_levels()),
-                       kind || ': bulk-built');
-
-  -- the padding makes few entries fit on a page, and so a tree of many levels
-  CREATE TABLE grown (id int, b box3d, pad text);
-  CREATE INDEX grown_b ON grown USING bvh (b) INCLUDE (pad);
-  INSERT INTO grown SELECT id, b, repeat(chr(33 + id % 90), 700) FROM bulk;
-  RETURN NEXT is_empty('SELECT * FROM disagreements(''grown'', ''grown_b'')', kind || ': grown by inserts');
+  RETURN QUERY SELECT test_kind(kind);
 
   -- full pages that are split, and NULL keys among the others
   DROP INDEX bulk_b;
@@ -52,22 +39,22 @@ BEGIN
   DROP TABLE bulk, grown;
 END $$;
 
-SELECT t FROM kinds, LATERAL test_kind(kind) t;
+SELECT t FROM kinds, LATERAL test_bvh_kind(kind) t;
 
 -- ---------------------------------------------------------------------------
 -- more rows than maintenance_work_mem holds: sorted, then packed in runs
 -- ---------------------------------------------------------------------------
 
-CREATE TABLE many AS SELECT id, b, CASE WHEN id % 5 > 0 THEN repeat('x', id % 60) END AS s FROM boxes_of('random', 20000);
-INSERT INTO many SELECT 100000 + id, b, 'two scales' FROM boxes_of('two scales', 16000);
+CREATE TABLE many AS SELECT id, b, CASE WHEN id % 5 > 0 THEN repeat('x', id % 60) END AS s FROM boxes_of('random', 14000);
+INSERT INTO many SELECT 100000 + id, b, 'two scales' FROM boxes_of('two scales', 9000);
 INSERT INTO many SELECT 200000 + id, b FROM boxes_of('infinite', 1000);
-INSERT INTO many SELECT 300000 + id, b FROM boxes_of('all sizes', 3000);
+INSERT INTO many SELECT 300000 + id, b FROM boxes_of('all sizes', 2000);
 INSERT INTO many SELECT -i FROM generate_series(1, 1000) i;
 SELECT queries_for('many', 1);
 SET maintenance_work_mem = '1MB';
 CREATE INDEX many_b ON many USING bvh (b);
-SELECT is_empty(format($$SELECT * FROM disagreements('many', 'many_b', '{bitmap}', %L)$$, simd_levels()), '41,000 rows in 1 MB');
-SELECT is_empty($$SELECT * FROM disagreements('many', 'many_b', '{only}')$$, '41,000 rows in 1 MB, from the index alone');
+-- each row that a path finds is the same at every instruction set, see above
+SELECT is_empty($$SELECT * FROM disagreements('many', 'many_b', '{bitmap,only}')$$, '27,000 rows in 1 MB');
 SELECT is_empty('SELECT unsound()', 'sound');
 DROP INDEX many_b;
 CREATE INDEX many_s ON many USING bvh (b) INCLUDE (s, id);
@@ -91,23 +78,6 @@ SELECT is_empty($$SELECT * FROM disagreements('many', 'many_b', '{only}')$$, 'af
 SELECT is_empty($$SELECT * FROM two_condition_disagreements('many', 'many_b', 4)$$, 'two conditions');
 SELECT is_empty('SELECT unsound()', 'sound');
 DROP TABLE many;
-
--- ---------------------------------------------------------------------------
--- rows that must be found among infinite ones, whenever those came
--- ---------------------------------------------------------------------------
-
-CREATE TABLE s (id int, b box3d);
-CREATE INDEX s_b ON s USING bvh (b);
-INSERT INTO s VALUES (5001, box3d('-Infinity', 0, 0, 'Infinity', 1, 1)), (5002, box3d(0, 0, 0, 'Infinity', 'Infinity', 'Infinity'));
-INSERT INTO s SELECT i, box3d(i, i, i, i + 1, i + 1, i + 1) FROM generate_series(1, 1000) i;
-SELECT use_path('index');
-SELECT set_eq($$SELECT id FROM s WHERE b && box3d(1e6, 0.5, 0.5, 2e6, 0.6, 0.6)$$, ARRAY[5001, 5002], 'infinite rows inserted first');
-DELETE FROM s WHERE id > 5000;
-INSERT INTO s VALUES (5001, box3d('-Infinity', 0, 0, 'Infinity', 1, 1)), (5002, box3d(0, 0, 0, 'Infinity', 'Infinity', 'Infinity'));
-SELECT set_eq($$SELECT id FROM s WHERE b && box3d(1e6, 0.5, 0.5, 2e6, 0.6, 0.6)$$, ARRAY[5001, 5002], 'infinite rows inserted last');
-REINDEX INDEX s_b;
-SELECT set_eq($$SELECT id FROM s WHERE b && box3d(1e6, 0.5, 0.5, 2e6, 0.6, 0.6)$$, ARRAY[5001, 5002], 'infinite rows before the index');
-SELECT use_path('any');
 
 -- ---------------------------------------------------------------------------
 -- few rows
@@ -197,34 +167,13 @@ SELECT t FROM test_nulls('levels of NULL keys', 300, 60000, 'built') t;
 -- kinds of indexes
 -- ---------------------------------------------------------------------------
 
-CREATE TABLE t AS SELECT * FROM boxes_of('random', 2000);
-INSERT INTO t SELECT -id, NULL FROM generate_series(1, 500) id;
-INSERT INTO t SELECT 10000 + id, b FROM boxes_of('infinite', 100);
 SELECT queries_for('t', 2);
-
 CREATE INDEX t_b ON t USING bvh (b);
 SELECT is_empty($$SELECT * FROM two_condition_disagreements('t', 't_b', 6)$$, 'two conditions');
 SELECT is(differs(format('SELECT id FROM t WHERE b && %L AND b &< %L AND b |>> %L AND b @> %L AND b IS NOT NULL', a.b, c.b, box3d(0, -1000, 0), box3d(box3d_lower(a.b), box3d_lower(a.b))),
     'bitmap', 't_b'), NULL, 'five conditions') FROM queries a, queries c WHERE a.id < 4 AND c.id = a.id + 1;
-SELECT is((SELECT count(*)::int FROM t WHERE b && NULL), 0, 'nothing overlaps NULL');
 
-SELECT use_path('index');
-PREPARE overlapping(box3d) AS SELECT count(*)::int FROM t WHERE b && $1;
-SET plan_cache_mode = force_generic_plan;
-SELECT matches(plan_of('EXECUTE overlapping(NULL)'), 'Index Scan using t_b', 'a prepared statement uses the index');
-SELECT is_empty('SELECT 1 FROM t WHERE b && (SELECT NULL::box3d)', 'a NULL known only while running');
-SELECT results_eq('EXECUTE overlapping(NULL)', 'VALUES (0)', 'a NULL parameter');
-SELECT results_eq($$EXECUTE overlapping('(-Infinity,-Infinity,-Infinity),(Infinity,Infinity,Infinity)')$$, 'VALUES (2100)', 'and then another');
-SELECT results_eq('EXECUTE overlapping(NULL)', 'VALUES (0)', 'and NULL again');
-RESET plan_cache_mode;
-
--- one scan node, started again for every outer row, with other boxes and with NULL
-CREATE FUNCTION rescan_query(first text, second text) RETURNS text LANGUAGE sql AS $$
-  SELECT format($q$SELECT q.id, l.n FROM (SELECT id, CASE WHEN id %% 3 > 0 THEN b END AS b FROM queries) q,
-    LATERAL (SELECT count(*)::int AS n FROM t WHERE %s OR %s) l$q$, first, second) $$;
-SELECT use_path('bitmap');
-SELECT matches(plan_of(rescan_query('t.b && q.b', 't.b <@ q.b')), 'BitmapOr', 'two bitmaps');
-SELECT set_eq(rescan_query('t.b && q.b', 't.b <@ q.b'), rescan_query('box3d_overlaps(t.b, q.b)', 'false'), 'rescans of a bitmap scan');
+-- one scan node, started again for every outer row
 SELECT use_path('only');
 SELECT set_eq('SELECT q.id, l.b FROM queries q, LATERAL (SELECT b FROM t WHERE t.b && q.b LIMIT 100000) l',
   'SELECT q.id, t.b FROM queries q JOIN t ON box3d_overlaps(t.b, q.b)', 'rescans of an index-only scan');
@@ -277,7 +226,6 @@ SELECT use_path('any');
 DROP INDEX t_b;
 
 CREATE INDEX t_b ON t USING bvh (b) WHERE id % 3 = 0;
-SELECT is_empty($$SELECT * FROM disagreements('t', 't_b', '{index,bitmap}', filter => 'id % 3 = 0')$$, 'partial index');
 INSERT INTO t SELECT 30000 + id, b FROM boxes_of('random', 300);
 UPDATE t SET id = id + 1 WHERE id BETWEEN 100 AND 900;
 SELECT is_empty($$SELECT * FROM disagreements('t', 't_b', '{index,bitmap}', filter => 'id % 3 = 0')$$, 'partial index, rows in and out of it');
@@ -292,25 +240,6 @@ SELECT is(differs('SELECT id FROM t WHERE box3d_expand(b, 1) && box3d(0, 0, 0, 9
 SELECT is(differs('SELECT id FROM t WHERE box3d_expand(b, 1) IS NULL AND id % 3 = 0', 'index', 'Index Scan using t_b'), NULL, 'index on an expression: NULL');
 SELECT is_empty('SELECT unsound()', 'index on an expression: sound');
 DROP INDEX t_b;
-
-CREATE TEMP TABLE gone AS SELECT * FROM t;
-CREATE INDEX gone_b ON gone USING bvh (b);
-SELECT is_empty($$SELECT * FROM disagreements('gone', 'gone_b')$$, 'temporary table');
-INSERT INTO gone SELECT * FROM boxes_of('tiles', 2000);
-SELECT is_empty($$SELECT * FROM disagreements('gone', 'gone_b', '{bitmap}')$$, 'temporary table, after inserts');
-
-CREATE UNLOGGED TABLE unlogged AS SELECT * FROM t;
-CREATE INDEX unlogged_b ON unlogged USING bvh (b);
-INSERT INTO unlogged SELECT * FROM boxes_of('tiles', 2000);
-SELECT is_empty($$SELECT * FROM disagreements('unlogged', 'unlogged_b')$$, 'unlogged table');
-SELECT is_empty('SELECT unsound()', 'sound');
-
--- two indexes on one column, one of them dropped
-CREATE INDEX t_b ON t USING bvh (b);
-CREATE INDEX t_b2 ON t USING bvh (b);
-DROP INDEX t_b;
-SELECT is_empty($$SELECT * FROM disagreements('t', 't_b2', '{bitmap}')$$, 'the second of two equal indexes');
-DROP INDEX t_b2;
 
 CREATE DOMAIN room AS box3d CHECK (VALUE && '(-1e9,-1e9,-1e9),(1e9,1e9,1e9)');
 CREATE TABLE rooms AS SELECT id, b::room AS b FROM boxes_of('random', 500);
@@ -401,7 +330,7 @@ REINDEX INDEX packed_b;
 SELECT is(relation_pages('packed_b'), relation_pages('half_b'), 'holds from the next build on');
 ALTER INDEX packed_b RESET (fillfactor);
 REINDEX INDEX packed_b;
-SELECT ok((SELECT leaf_fill BETWEEN 0.88 AND 0.91 FROM bvh_stats('packed_b')), 'the default is 90');
+SELECT ok((SELECT leaf_fill BETWEEN 0.84 AND 0.87 FROM bvh_stats('packed_b')), 'the default is 86');
 SELECT throws_ok(format('ALTER INDEX packed_b SET (fillfactor = %s)', f), '22023', NULL, 'fillfactor = ' || f) FROM unnest(ARRAY[9, 101, 0, -1]) f;
 SELECT throws_ok('ALTER INDEX packed_b SET (fillfactor = wide)', '22023', NULL, 'fillfactor = wide');
 SELECT throws_ok('CREATE INDEX ON packed USING bvh (b) WITH (buffering = on)', '22023', NULL, 'buffering is not an option of bvh');
@@ -414,39 +343,6 @@ SELECT throws_ok('CREATE INDEX ON packed USING bvh (b, b)', '0A000', NULL, 'seve
 SELECT throws_ok('CREATE UNIQUE INDEX ON packed USING bvh (b)', '0A000', NULL, 'UNIQUE');
 SELECT throws_ok('CREATE INDEX ON packed USING bvh (b DESC)', '0A000', NULL, 'DESC');
 SELECT throws_ok('CREATE INDEX ON packed USING bvh (id)', '42704', NULL, 'other types');
-
--- ---------------------------------------------------------------------------
--- exclusion constraints
--- ---------------------------------------------------------------------------
-
-CREATE TABLE ex (b box3d, CONSTRAINT apart EXCLUDE USING bvh (b WITH &&));
-INSERT INTO ex VALUES (box3d(0, 0, 0, 1, 1, 1)), (NULL), (NULL);
-SELECT throws_ok('INSERT INTO ex VALUES (box3d(1, 1, 1, 2, 2, 2))', '23P01', NULL, '&& excludes boxes that touch');
-SELECT lives_ok('INSERT INTO ex VALUES (box3d(1.5, 1, 1, 2, 2, 2))', 'but not boxes apart');
-SELECT throws_ok('UPDATE ex SET b = box3d_translate(b, -0.5, 0, 0) WHERE box3d_xmin(b) = 1.5', '23P01', NULL, 'an update into a conflict');
-SELECT lives_ok('INSERT INTO ex VALUES (box3d(0.5, 0.5, 0.5)), (box3d(9, 9, 9)) ON CONFLICT DO NOTHING', 'ON CONFLICT DO NOTHING');
-SELECT lives_ok('INSERT INTO ex VALUES (box3d(0.5, 0.5, 0.5)), (box3d(8, 8, 8)) ON CONFLICT ON CONSTRAINT apart DO NOTHING', 'ON CONFLICT ON CONSTRAINT');
-SELECT is((SELECT count(*)::int FROM ex WHERE b && box3d(8, 8, 8, 9, 9, 9)), 2, 'kept the rows without a conflict');
-SELECT is((SELECT count(*)::int FROM ex), 6, 'and only those');
-DELETE FROM ex WHERE b && box3d(0, 0, 0);
-SELECT lives_ok('INSERT INTO ex VALUES (box3d(1, 1, 1))', 'a deleted row excludes nothing');
-
-CREATE TABLE bricks (b box3d, CONSTRAINT no_clash EXCLUDE USING bvh (b WITH &&+) WITH (fillfactor = 60));
-SELECT lives_ok('INSERT INTO bricks SELECT b FROM boxes_of(''tiles'', 3000)', '&&+ lets boxes share faces, edges and corners');
-SELECT throws_ok('INSERT INTO bricks VALUES (box3d(5.5, 5.5, 5.5, 6, 6, 6))', '23P01', NULL, 'but not overlap');
-SELECT throws_ok('INSERT INTO bricks VALUES (box3d(5, 5, 5, 6, 6, 6))', '23P01', NULL, 'nor be equal');
-SELECT is((SELECT count(*)::int FROM bricks WHERE b && box3d(5, 5, 5)), 8, 'the neighbours are found');
-
-CREATE TABLE later (id int, b box3d, CONSTRAINT apart_later EXCLUDE USING bvh (b WITH &&) WHERE (id > 0) DEFERRABLE INITIALLY DEFERRED);
-INSERT INTO later VALUES (1, box3d(0, 0, 0, 1, 1, 1)), (2, box3d(0.5, 0, 0, 2, 1, 1)), (-3, box3d(0, 0, 0));
-UPDATE later SET b = box3d_translate(b, 5, 0, 0) WHERE id = 2;
-SELECT lives_ok('SET CONSTRAINTS apart_later IMMEDIATE', 'a conflict that is gone when the constraint is checked');
-SET CONSTRAINTS apart_later DEFERRED;
-INSERT INTO later VALUES (3, box3d(0.5, 0, 0));
-SELECT throws_ok('SET CONSTRAINTS apart_later IMMEDIATE', '23P01', NULL, 'one that is not');
-SELECT throws_ok('ALTER TABLE t ADD EXCLUDE USING bvh (b WITH &&)', '23P01', NULL, 'rows in conflict prevent a constraint');
-CREATE TABLE once (b box3d, EXCLUDE USING bvh (b WITH =));
-SELECT throws_ok('INSERT INTO once VALUES (box3d(-0.0, 0, 0, 1, 1, 1)), (box3d(0, 0, 0, 1, 1, 1))', '23P01', NULL, '= excludes equal boxes');
 
 -- ---------------------------------------------------------------------------
 -- transactions

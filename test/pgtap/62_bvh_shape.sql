@@ -3,9 +3,8 @@
 -- planner takes it.
 \set ON_ERROR_STOP 1
 BEGIN;
-\i test/pgtap/include/agree.sql
-\i test/pgtap/include/kinds.sql
 \i test/pgtap/include/bvh_agree.sql
+\i test/pgtap/include/kinds.sql
 \i test/data/load.sql
 SELECT no_plan();
 SET client_min_messages = warning;

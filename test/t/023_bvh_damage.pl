@@ -59,10 +59,48 @@ sub set_flags
 	return;
 }
 
+# the line pointer of an item: offset, flags (1 normal, 3 dead), length
+sub set_pointer
+{
+	my ($page, $item, $change) = @_;
+	my $at = 24 + 4 * ($item - 1);
+	my $bits = unpack('L', substr($$page, $at, 4));
+	my %pointer = (offset => $bits & 0x7fff, flags => $bits >> 15 & 3, length => $bits >> 17);
+	$change->(\%pointer);
+	substr($$page, $at, 4) = pack('L', $pointer{offset} | $pointer{flags} << 15 | $pointer{length} << 17);
+	return;
+}
+
+# its size and flags, behind its TID: size 0x1fff, variable width 0x4000, NULLs 0x8000
+sub set_info
+{
+	my ($page, $item, $and, $or) = @_;
+	my $at = offset($page, $item) + 6;
+	substr($$page, $at, 2) = pack('S', unpack('S', substr($$page, $at, 2)) & $and | $or);
+	return;
+}
+
+# the block that an inner item leads to
+sub set_downlink
+{
+	my ($page, $item, $block) = @_;
+	substr($$page, offset($page, $item), 4) = pack('SS', $block >> 16, $block & 0xffff);
+	return;
+}
+
+# the page's right sibling, of a split that was not finished
+sub set_right
+{
+	my ($page, $block) = @_;
+	substr($$page, unpack('S', substr($$page, 16, 2)) + 8, 4) = pack('L', $block);
+	set_flags($page, 0xffff, 8);
+	return;
+}
+
 my $nan = 9**9**9 / 9**9**9;
 
 # level of the page to damage, how, and what bvh_check() and bvh_check(..., true)
-# must say: invariants, and a part of the text
+# must say: invariants, and a part of the text.  The sub has the page and its block.
 my %damage = (
 	deleted => [ 0, sub { set_flags($_[0], 0xffff, 2) }, '1', '1,7', qr/page is deleted, but block \d+ leads to it/ ],
 	nan => [ 0, sub { set_lane($_[0], 3, 1, $nan) }, '2', '2,7', qr/item 3 is not a box: \(.*,NaN,/ ],
@@ -71,35 +109,94 @@ my %damage = (
 	outside => [ 0, sub { set_lane($_[0], 1, 3, 12345) }, '3', '3,7', qr/item 1, \(.*\),\(12345,.*\), is outside of the parent's key .* in block \d+/ ],
 	outside_inner => [ 1, sub { set_lane($_[0], 1, 0, -12345) }, '3', '3', qr/item 1, \(-12345,.*\), is outside/ ],
 	too_small_inner => [ 1, sub { set_lane($_[0], 1, 3 + $_, lane($_[0], 1, $_)) foreach 0 .. 2 }, '3', '3', qr/is outside of the parent's key/ ],
-	uneven => [ 1, sub { set_flags($_[0], 0xffff, 1) }, '4', '4,7', qr/leaf is at depth \d, others at \d|is outside/ ],
+	uneven => [ 1, sub { set_flags($_[0], 0xffff, 1) }, '4,9', '4,7,9', qr/leaf is at depth \d, others at \d|is outside/ ],
 	twice => [ 1, sub { substr(${ $_[0] }, offset($_[0], 2), 6) = substr(${ $_[0] }, offset($_[0], 1), 6) }, '3,5|5', '3,5,7|5,7', qr/page is reached again, from block \d+/ ],
 	empty => [ 1, sub { substr(${ $_[0] }, 12, 2) = pack('S', 24) }, '6', '6,7', qr/inner page is empty/ ],
 	lost => [ 0, sub { substr(${ $_[0] }, 12, 2) = pack('S', unpack('S', substr(${ $_[0] }, 12, 2)) - 4) }, '', '7', qr/row \(\d+,\d+\) of the table, with key \(.*\), is not in the index/ ],
 	other_box => [ 0, sub { set_lane($_[0], 4, 3 + $_, lane($_[0], 4, $_)) foreach 0 .. 2 }, '', '7', qr/is not in the index/ ],
-	other_row => [ 0, sub { substr(${ $_[0] }, offset($_[0], 4), 6) = pack('SSS', 0, 9999, 1) }, '', '7', qr/is not in the index/ ],
+	other_row => [ 0, sub { substr(${ $_[0] }, offset($_[0], 4), 6) = pack('SSS', 0, 9999, 1) }, '9', '7,9', qr/item 4 points to row \(9999,1\), which the table cannot have/ ],
+	no_row => [ 0, sub { substr(${ $_[0] }, offset($_[0], 4) + 4, 2) = pack('S', 0) }, '9', '7,9', qr/item 4 points to row \(\d+,0\), which/ ],
+	no_block => [ 1, sub { set_downlink($_[0], 2, 65537) }, '1', '1,7', qr/page does not exist, but block \d+ leads to it/ ],
+	last_block => [ 1, sub { set_downlink($_[0], 2, 0xffffffff) }, '1', '1,7', qr/page does not exist, but block \d+ leads to it/ ],
+	no_right => [ 0, sub { set_right($_[0], 0xffffffff) }, '1', '1', qr/page does not exist, but block \d+ leads to it/ ],
+	root_below => [ 1, sub { set_downlink($_[0], 2, 0) }, '5', '5,7', qr/page is reached again, from block \d+/ ],
+	itself_below => [ 1, sub { set_downlink($_[0], 2, $_[1]) }, '5', '5,7', qr/page is reached again, from block \d+/ ],
+	itself_beside => [ 0, sub { set_right(@_) }, '5', '5', qr/page is reached again, from block \d+/ ],
+	zeroed => [ 0, sub { ${ $_[0] } = "\0" x $block_size }, '8', '7,8', qr/page is zeroed/ ],
+	foreign => [ 0, sub { substr(${ $_[0] }, 16, 2) = pack('S', $block_size) }, '8', '7,8', qr/page is not one of GiST's/ ],
+	half_page => [ 0, sub { substr(${ $_[0] }, 19, 1) = pack('C', $block_size >> 9) }, '8', '7,8', qr/page is not one of GiST's/ ],
+	not_gist => [ 0, sub { substr(${ $_[0] }, -2) = "\0\0" }, '8', '7,8', qr/page is not one of GiST's/ ],
+	too_many => [ 0, sub { substr(${ $_[0] }, 12, 2) = pack('S', 24 + 4 * 1000) }, '8', '7,8', qr/page has 1000 items, more than fit/ ],
+	pointer_high => [ 0, sub { set_pointer($_[0], 3, sub { $_[0]->{offset} = $block_size - 24 }) }, '8', '7,8', qr/line pointer 3, at \d+ with length 56, is out of place/ ],
+	pointer_low => [ 0, sub { set_pointer($_[0], 3, sub { $_[0]->{offset} = 8 }) }, '8', '7,8', qr/line pointer 3, at 8 with length 56, is out of place/ ],
+	pointer_odd => [ 0, sub { set_pointer($_[0], 3, sub { $_[0]->{offset}-- }) }, '8', '7,8', qr/line pointer 3, .* is out of place/ ],
+	pointer_long => [ 0, sub { set_pointer($_[0], 1, sub { $_[0]->{length} = 32767 }) }, '8', '7,8', qr/line pointer 1, at \d+ with length 32767, is out of place/ ],
+	pointer_empty => [ 0, sub { set_pointer($_[0], 3, sub { $_[0]->{length} = 0 }) }, '8', '7,8', qr/line pointer 3, at \d+ with length 0, is out of place/ ],
+	pointer_unused => [ 0, sub { set_pointer($_[0], 3, sub { $_[0]->{flags} = 0 }) }, '8', '7,8', qr/line pointer 3 is unused/ ],
+	pointer_redirect => [ 1, sub { set_pointer($_[0], 1, sub { $_[0]->{flags} = 2 }) }, '8', '7,8', qr/line pointer 1 is unused/ ],
+	pointer_inner => [ 1, sub { set_pointer($_[0], 1, sub { $_[0]->{offset} = 32760 }) }, '8', '7,8', qr/line pointer 1, at 32760 with length 56, is out of place/ ],
+	# dead items are in their place until VACUUM
+	dead => [ 0, sub { set_pointer($_[0], 3, sub { $_[0]->{flags} = 3 }) }, '', '', undef ],
+	long_item => [ 0, sub { set_info($_[0], 3, 0xe000, 512) }, '8', '7,8', qr/item 3 has length 512, its line pointer 56/ ],
+	short_item => [ 0, sub { set_info($_[0], 3, 0xe000, 48); set_pointer($_[0], 3, sub { $_[0]->{length} = 48 }) }, '8', '7,8', qr/item 3, of length 48, has no room for its key/ ],
+	shorter_item => [ 0, sub { set_info($_[0], 3, 0xe000, 8); set_pointer($_[0], 3, sub { $_[0]->{length} = 8 }) }, '8', '7,8', qr/item 3, of length 8, has no room for its key/ ],
+	with_nulls => [ 0, sub { set_info($_[0], 3, 0xffff, 0x8000); substr(${ $_[0] }, offset($_[0], 3) + 8, 1) = "\x01" }, '8', '7,8', qr/item 3, of length 56, has no room for its key/ ],
+	bare_nulls => [ 0, sub { set_info($_[0], 3, 0, 0x8000 | 8); set_pointer($_[0], 3, sub { $_[0]->{length} = 8 }) }, '8', '7,8', qr/item 3, of length 8, has no room for its key/ ],
+	no_downlink => [ 1, sub { substr(${ $_[0] }, offset($_[0], 2) + 4, 2) = pack('S', 1) }, '8', '7,8', qr/item 2 is not a downlink/ ],
+	# a leaf that says it is none
+	no_leaf => [ 0, sub { set_flags($_[0], 0xfffe, 0) }, '8', '7,8', qr/item 1 is not a downlink/ ],
+	# indexes whose names begin so have further columns, id and then s
+	columns_long => [ 0, sub { substr(${ $_[0] }, offset($_[0], 3) + 8 + 48 + 4, 1) = pack('C', 2 * 127 + 1) }, '8', '7,8', qr/item 3, of length \d+, has columns that do not fit/ ],
+	columns_huge => [ 0, sub { substr(${ $_[0] }, offset($_[0], 3) + 8 + 48 + 4, 4) = pack('L', 0x3ffffffc) }, '8', '7,8', qr/item 3, of length \d+, has columns that do not fit/ ],
+	columns_elsewhere => [ 0, sub { substr(${ $_[0] }, offset($_[0], 3) + 8 + 48 + 4, 1) = "\x01" }, '8', '7,8', qr/item 3, of length \d+, has columns that do not fit/ ],
+	columns_cut => [ 0, sub { set_info($_[0], 3, 0xe000, 56); set_pointer($_[0], 3, sub { $_[0]->{length} = 56 }) }, '8', '7,8', qr/item 3, of length 56, has columns that do not fit/ ],
+	columns_sound => [ 0, sub { }, '', '', undef ],
 	sound => [ 0, sub { }, '', '', undef ]);
-# these end the check
+# the header of a page is checked by PostgreSQL when it is read, which ends the check
 my %errors = (
-	no_block => [ 1, sub { substr(${ $_[0] }, offset($_[0], 2), 4) = pack('SS', 1, 1) }, qr/index "no_block_b" has a link from block \d+ to block 65537, which does not exist/ ],
-	zeroed => [ 0, sub { ${ $_[0] } = "\0" x $block_size }, qr/index "zeroed_b" contains unexpected zero page at block \d+/ ],
-	foreign => [ 0, sub { substr(${ $_[0] }, 16, 2) = pack('S', $block_size) }, qr/invalid page|contains corrupted page at block \d+/ ]);
+	header => [ 0, sub { substr(${ $_[0] }, 12, 2) = pack('S', $block_size + 8) }, qr/invalid page in block \d+/ ]);
 
 my %target;
+my $setup = '';
+my $targets = '';
 foreach my $name (sort(keys %damage, keys %errors))
 {
 	my $level = ($damage{$name} // $errors{$name})->[0];
+	my $columns = $name =~ /^columns/ ? 'INCLUDE (id, s)' : '';
 	# small pages make four levels
-	$node->safe_psql('postgres', qq{
-		CREATE TABLE d_$name AS SELECT i AS id, box3d(x, y, z, x + 5, y + 5, z + 5) AS b
-			FROM (SELECT i, random() * 1000 + 1 x, random() * 1000 + 1 y, random() * 1000 + 1 z FROM generate_series(1, 3000) i) s;
-		CREATE INDEX ${name}_b ON d_$name USING bvh (b) WITH (fillfactor = 10);
-	});
-	$target{$name} = [ split /\|/, $node->safe_psql('postgres',
-			"SELECT pg_relation_filepath('${name}_b'), block FROM bvh_nodes('${name}_b') WHERE level = $level ORDER BY block OFFSET 5 LIMIT 1") ];
+	$setup .= qq{
+		CREATE TABLE d_$name AS SELECT i AS id, box3d(x, y, z, x + 5, y + 5, z + 5) AS b, 'row ' || i AS s
+			FROM (SELECT i, random() * 1000 + 1 x, random() * 1000 + 1 y, random() * 1000 + 1 z FROM generate_series(1, 1500) i) s;
+		CREATE INDEX ${name}_b ON d_$name USING bvh (b) $columns WITH (fillfactor = 10);
+	};
+	$targets .= "SELECT '$name', pg_relation_filepath('${name}_b'), block FROM (SELECT block FROM bvh_nodes('${name}_b') WHERE level = $level ORDER BY block OFFSET 5 LIMIT 1) n;\n";
 }
+$node->safe_psql('postgres', $setup);
+foreach my $line (split /\n/, $node->safe_psql('postgres', $targets))
+{
+	my ($name, @place) = split /\|/, $line;
+	$target{$name} = \@place;
+}
+# what a call says in the end: its answer, or its complaint
+$node->safe_psql('postgres', q{
+	CREATE FUNCTION outcome(query text) RETURNS text LANGUAGE plpgsql AS $$
+	DECLARE
+		answer text;
+		detail text;
+		hint text;
+	BEGIN
+		EXECUTE query INTO answer;
+		RETURN answer;
+	EXCEPTION WHEN OTHERS THEN
+		GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+		RETURN concat_ws('; ', SQLSTATE, SQLERRM, nullif(detail, ''), nullif(hint, ''));
+	END $$;
+	CREATE FUNCTION invariants(index regclass, heapallindexed bool) RETURNS text LANGUAGE sql AS $$
+		SELECT coalesce(string_agg(DISTINCT invariant::text, ',' ORDER BY invariant::text), '') FROM bvh_check(index, heapallindexed) $$;
+});
 # the union of pages with NULL keys alone is NULL
 $node->safe_psql('postgres', q{
-	CREATE TABLE below_null AS SELECT i AS id, NULL::box3d AS b FROM generate_series(1, 3000) i;
+	CREATE TABLE below_null AS SELECT i AS id, NULL::box3d AS b FROM generate_series(1, 10000) i;
 	CREATE INDEX below_null_b ON below_null USING bvh (b);
 });
 my @null_target = split /\|/, $node->safe_psql('postgres', q{SELECT pg_relation_filepath('below_null_b'), max(block) FROM bvh_nodes('below_null_b') WHERE level = 0});
@@ -130,26 +227,48 @@ sub write_page
 foreach my $name (keys %target)
 {
 	my $page = read_page(@{ $target{$name} });
-	($damage{$name} // $errors{$name})->[1]->(\$page);
+	($damage{$name} // $errors{$name})->[1]->(\$page, $target{$name}->[1]);
 	write_page(@{ $target{$name} }, $page);
 }
 write_page(@null_target, read_page(@box_source));
 $node->start;
 
-sub invariants
-{
-	my ($name, $rows) = @_;
-	return $node->safe_psql('postgres', "SELECT string_agg(DISTINCT invariant::text, ',' ORDER BY invariant::text) FROM bvh_check('${name}_b', $rows)");
-}
 foreach my $name (sort keys %damage)
 {
 	my (undef, undef, $without, $with, $text) = @{ $damage{$name} };
-	like(invariants($name, 'false'), $without eq '' ? qr/^$/ : qr/^(?:$without)$/, "$name: invariants of the pages");
-	like(invariants($name, 'true'), $with eq '' ? qr/^$/ : qr/^(?:$with)$/, "$name: and of the rows");
-	like($node->safe_psql('postgres', "SELECT problem FROM bvh_check('${name}_b', true)"), $text, "$name: what it says") if $text;
-	if ($without ne '' && $without !~ /\|/)
+	my ($pages, $rows, $nowhere, $stats, $nodes, @problems) = split /\n/, $node->safe_psql('postgres', qq{
+		SELECT invariants('${name}_b', false);
+		SELECT invariants('${name}_b', true);
+		SELECT count(*) FROM bvh_check('${name}_b') WHERE block IS NULL OR problem IS NULL;
+		SELECT outcome('SELECT count(*) > 0 FROM bvh_stats(''${name}_b'')');
+		SELECT outcome('SELECT count(*) > 0 FROM bvh_nodes(''${name}_b'')');
+		SELECT problem FROM bvh_check('${name}_b', true)});
+	like($pages, qr/^(?:$without)$/, "$name: invariants of the pages");
+	like($rows, qr/^(?:$with)$/, "$name: and of the rows");
+	is($nowhere, '0', "$name: says where");
+	like(join("\n", @problems), $text, "$name: what it says") if $text;
+
+	# the others look at what can be looked at, or say where it cannot
+	my $complaint = $without eq '8' || $name =~ /^(?:no_block|last_block|no_right)$/ ? qr/^XX002; index "${name}_b" is damaged at block \d+; .*\.; Please REINDEX it\.$/ : qr/^true$/;
+	like($stats, $complaint, "$name: bvh_stats()");
+	like($nodes, $complaint, "$name: bvh_nodes()");
+}
+# a scan looks at less, but does not go where there is no page, or beyond one
+my %scans = (too_many => qr/^XX002; a page of index "too_many_b" has 1000 items, which do not fit on it; Please REINDEX it\.$/,
+	last_block => qr/^XX002; index "last_block_b" has a link to no page; Please REINDEX it\.$/);
+foreach my $name (sort keys %scans)
+{
+	foreach my $query ("SELECT count(*) FROM d_$name WHERE b && box3d(-1e9,-1e9,-1e9, 1e9,1e9,1e9)",
+		"SELECT count(*) FROM (SELECT FROM d_$name ORDER BY b <-> box3d(0,0,0)) s")
 	{
-		is($node->safe_psql('postgres', "SELECT count(*) FROM bvh_check('${name}_b') WHERE block IS NULL OR problem IS NULL"), '0', "$name: says where");
+		my ($before, $outcome, $after) = split /\n/, $node->safe_psql('postgres', qq{
+			SET enable_seqscan = off;
+			SET enable_sort = off;
+			SELECT pg_relation_size('${name}_b');
+			SELECT outcome(\$\$$query\$\$);
+			SELECT pg_relation_size('${name}_b')});
+		like($outcome, $scans{$name}, "$name: a scan");
+		is($after, $before, "$name: and the index stays as it was");
 	}
 }
 is($node->safe_psql('postgres', q{SELECT DISTINCT invariant FROM bvh_check('below_null_b')}), '3', 'below_null: invariants of the pages');
@@ -161,8 +280,8 @@ foreach my $name (sort keys %errors)
 }
 
 # a number that is none hides itself, not its neighbours
-is($node->safe_psql('postgres', 'SET enable_seqscan = off; SELECT count(*) FROM d_nan WHERE b && box3d(0, 0, 0, 2000, 2000, 2000)'), '2999', 'nan: the other boxes are found');
-is($node->safe_psql('postgres', 'SELECT count(*) FROM d_nan'), '3000', 'nan: the table is as it was');
+is($node->safe_psql('postgres', 'SET enable_seqscan = off; SELECT count(*) FROM d_nan WHERE b && box3d(0, 0, 0, 2000, 2000, 2000)'), '1499', 'nan: the other boxes are found');
+is($node->safe_psql('postgres', 'SELECT count(*) FROM d_nan'), '1500', 'nan: the table is as it was');
 $node->safe_psql('postgres', 'REINDEX INDEX nan_b');
 is($node->safe_psql('postgres', q{SELECT * FROM bvh_check('nan_b', true)}), '', 'nan: REINDEX repairs it');
 
@@ -212,12 +331,12 @@ sub build
 	return $complaints;
 }
 
-my @known = ('initializing', map { "building index: $_" } 'initializing', 'scanning table', 'sorting boxes', 'packing leaf pages', 'packing upper levels', 'writing WAL');
+my @known = ('initializing', map { "building index: $_" } 'initializing', 'scanning table', 'sorting boxes', 'packing leaf pages', 'packing upper levels');
 foreach my $run ('in memory', 'sorted')
 {
 	is(build($run, $run eq 'sorted' ? "SET maintenance_work_mem = '1MB';" : ''), '', "$run: built");
 	my %seen = map { $_ => 1 } split /\n/, $node->safe_psql('postgres', "SELECT DISTINCT phase FROM phases WHERE run = '$run'");
-	my @wanted = ('scanning table', 'packing leaf pages', 'writing WAL');
+	my @wanted = ('scanning table', 'packing leaf pages');
 	push @wanted, 'sorting boxes' if $run eq 'sorted';
 	ok($seen{"building index: $_"}, "$run: phase $_") foreach @wanted;
 	my %unknown = %seen;

@@ -39,6 +39,11 @@ $node->safe_psql('postgres', q{
 	-- wide items, so that every few inserts make a page, and many inner pages
 	INSERT INTO growing SELECT any_box(), repeat('x', 1900) FROM generate_series(1, 16000);
 
+	-- and one that begins anew all the time, so that its root is split often
+	CREATE TABLE young (b box3d, pad text);
+	CREATE INDEX young_b ON young USING bvh (b) INCLUDE (pad);
+	ALTER TABLE young ALTER pad SET STORAGE PLAIN;
+
 	-- an error if any way through the index differs from the sequential scan
 	CREATE FUNCTION compare() RETURNS void LANGUAGE plpgsql AS $$
 	DECLARE
@@ -89,8 +94,15 @@ append_to_file($node->basedir . '/serializable.sql', "BEGIN ISOLATION LEVEL SERI
 append_to_file($node->basedir . '/vacuum.sql', "VACUUM t;\n\\sleep 150 ms\n");
 append_to_file($node->basedir . '/look.sql', "SELECT count(*) FROM bvh_nodes('t_b');\nSELECT bvh_stats('t_b');\n\\sleep 100 ms\n");
 append_to_file($node->basedir . '/grow.sql', "INSERT INTO growing SELECT any_box(), repeat('x', 1900) FROM generate_series(1, 20);\n");
-# division by zero if there is a level below the leaves
-append_to_file($node->basedir . '/look_growing.sql', "SELECT bvh_stats('growing_b');\nSELECT 1 / (min(level) = 0)::int FROM bvh_nodes('growing_b');\n");
+append_to_file($node->basedir . '/grow_young.sql', "TRUNCATE young;\n" . "INSERT INTO young SELECT any_box(), repeat('x', 1900) FROM generate_series(1, 60);\n" x 12);
+# division by zero if a row is missed that was there before, whatever was split since
+append_to_file($node->basedir . '/look_growing.sql', q{SELECT 1 / (s.tuples >= (SELECT count(*) FROM growing))::int FROM bvh_stats('growing_b') s;
+SELECT 1 / (sum(tuples) >= (SELECT count(*) FROM growing) AND min(level) = 0)::int FROM bvh_nodes('growing_b') WHERE level <= 0;
+});
+# and if a page is not one level below its parent
+append_to_file($node->basedir . '/look_young.sql', q{WITH n AS MATERIALIZED (SELECT level, block, parent FROM bvh_nodes('young_b'))
+SELECT 1 / (count(*) = (SELECT count(*) FROM n) - 1)::int FROM n c JOIN n p ON p.block = c.parent AND p.level = c.level + 1;
+});
 append_to_file($node->basedir . '/rebuild.sql', "\\sleep 2 s\nREINDEX INDEX CONCURRENTLY t_i;\n");
 
 my %run = (
@@ -125,6 +137,9 @@ sub run_all
 run_all(
 	growers => [ 'pgbench', '-n', '-c', '2', '-T', 4, '-f', $node->basedir . '/grow.sql' ],
 	onlookers => [ 'pgbench', '-n', '-c', '1', '-T', 4, '-f', $node->basedir . '/look_growing.sql' ]);
+run_all(
+	growers => [ 'pgbench', '-n', '-c', '1', '-T', 4, '-f', $node->basedir . '/grow_young.sql' ],
+	onlookers => [ 'pgbench', '-n', '-c', '1', '-T', 4, '-f', $node->basedir . '/look_young.sql' ]);
 run_all(%run);
 
 is($node->safe_psql('postgres', "SELECT * FROM bvh_check('$_', true)"), '', "$_: sound") foreach 't_b', 't_i';

@@ -9,6 +9,7 @@
  */
 #include "boxes.h"
 #include "core/penalty.h"
+#include "core/simd/kernels.h"
 #include "tap.h"
 
 /* the classes of penalty.c, in their order; equal numbers are not told apart */
@@ -452,6 +453,102 @@ infinite_children(void)
 	   "infinite boxes go to infinite children");
 }
 
+/* ---------------------------------------------------------------- choosing */
+
+#define NCHILDREN 137
+
+/* the offsets of boxes in an array */
+static void
+set_offsets(uint16_t offset[NCHILDREN])
+{
+	for (int i = 0; i < NCHILDREN; i++)
+		offset[i] = (uint16_t) (i * sizeof(Box3));
+}
+
+/* of one magnitude: beside a side of 1e300, the ranks lose a small growth */
+static Box3
+sized_box(Rng *rng, double size)
+{
+	Box3 box = rng_box(rng, rng_small);
+
+	for (int d = 0; d < 3; d++)
+	{
+		box.lo[d] *= size;
+		box.hi[d] *= size;
+		if (rng_below(rng, 500) == 0)
+			box.lo[d] = -INFINITY;
+		if (rng_below(rng, 500) == 0)
+			box.hi[d] = INFINITY;
+	}
+	return box;
+}
+
+/* no child has a better rank than the chosen one; ranks round, so one may be equal */
+static void
+choice_has_least_penalty(Rng *rng)
+{
+	static const double sizes[] = {1.0, 0x1p-1060, 0x1p-520, 0x1p510, 0x1p1010};
+	Box3 children[NCHILDREN];
+	uint16_t offset[NCHILDREN];
+	int nwrong = 0;
+	int ninside = 0;
+
+	set_offsets(offset);
+	for (int round = 0; round < 20000; round++)
+	{
+		int n = 1 + rng_below(rng, NCHILDREN);
+		double size = sizes[rng_below(rng, LENGTH_OF(sizes))];
+		Box3 added = sized_box(rng, size);
+		float least = INFINITY;
+		int chosen;
+
+		for (int i = 0; i < n; i++)
+		{
+			children[i] = sized_box(rng, size);
+			least = fminf(least, box3_penalty(&children[i], &added));
+		}
+		chosen = box3_choose((const char *) children,
+							 offset,
+							 n,
+							 &added,
+							 rng_below(rng, n));
+		if (chosen < 0 || chosen >= n ||
+			box3_penalty(&children[chosen], &added) > least + 1.0f)
+			nwrong++;
+		else
+			ninside += box3_contains(&children[chosen], &added);
+	}
+	OK(nwrong == 0 && ninside > 1000, "the chosen child has the least penalty");
+}
+
+/* equal children take turns, or one of them would get all */
+static void
+equal_children_take_turns(void)
+{
+	Box3 children[NCHILDREN];
+	uint16_t offset[NCHILDREN];
+	Box3 added = make_box(0, 0, 0, 1, 1, 1);
+	int nwrong = 0;
+
+	set_offsets(offset);
+	for (int i = 0; i < NCHILDREN; i++)
+		children[i] = i % 5 == 2 ? make_box(0, 0, 0, 2, 2, 2)
+								 : make_box(0, 0, 0, 3, 3, 3);
+	for (int start = 0; start < NCHILDREN; start++)
+	{
+		int want = start;
+
+		while (want % 5 != 2)
+			want = (want + 1) % NCHILDREN;
+		nwrong += box3_choose((const char *) children,
+							  offset,
+							  NCHILDREN,
+							  &added,
+							  start) != want;
+	}
+	OK(nwrong == 0, "the first of equal children from the start is chosen");
+}
+
 int
 main(void)
 {
@@ -465,5 +562,13 @@ main(void)
 	is_scale_free(&rng);
 	huge_and_tiny();
 	infinite_children();
+	for (size_t i = 0; i < bvh_kernels_count(); i++)
+		if (bvh_kernels_nth(i) != NULL)
+		{
+			NOTE("%s", bvh_kernels_nth(i)->name);
+			bvh_kernels_use(bvh_kernels_nth(i));
+			choice_has_least_penalty(&rng);
+			equal_children_take_turns();
+		}
 	return tap_done();
 }

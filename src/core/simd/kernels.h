@@ -32,6 +32,18 @@ typedef struct BlockProbe
 	float weight[6]; /* finite, > 0 */
 } BlockProbe;
 
+/*
+ * A box that takes another one in.  Areas are halves of surface areas, plain
+ * numbers: they may overflow to Infinity and NaN, or underflow to 0.
+ */
+typedef struct BoxGrowth
+{
+	int number;     /* of the box */
+	double growth;  /* of the area */
+	double area;    /* before that */
+	bool is_finite; /* are both, of all boxes looked at? */
+} BoxGrowth;
+
 typedef struct BvhKernels
 {
 	const char *name;     /* as spelled in bvhindex.simd */
@@ -63,6 +75,14 @@ typedef struct BvhKernels
 
 	/* those of the tree in memory */
 	const BvhTreeKernels *tree;
+
+	/*
+	 * Which of the n > 0 boxes of a page, and how, takes the added box in with
+	 * the least growth of its surface area, and among those which has the
+	 * least area; the first where that is equal, too.
+	 */
+	void (*least_growth)(const char *base, const uint16_t *offset, int n,
+						 const Box3 *added, BoxGrowth *least);
 } BvhKernels;
 
 extern const BvhKernels bvh_kernels_scalar;
@@ -74,11 +94,15 @@ extern const BvhKernels bvh_kernels_neon;
 #endif
 
 /* versions that serve more than one table */
+extern void bvh_least_growth_scalar(const char *base, const uint16_t *offset, int n,
+									const Box3 *added, BoxGrowth *least);
 extern void bvh_distances_scalar(const char *base, const uint16_t *offset, int n,
 								 const Box3 *query, double *distance);
 #if defined(__x86_64__)
 extern void bvh_distances_avx2(const char *base, const uint16_t *offset, int n,
 							   const Box3 *query, double *distance);
+extern void bvh_least_growth_avx2(const char *base, const uint16_t *offset, int n,
+								  const Box3 *added, BoxGrowth *least);
 #endif
 
 /* the one in use; scalar until bvh_kernels_use() */

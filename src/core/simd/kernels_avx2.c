@@ -122,6 +122,123 @@ bvh_distances_avx2(const char *base, const uint16_t *offset, int n, const Box3 *
 	}
 }
 
+/* the same lane of four boxes in each of the six */
+BVH_TARGET("avx2")
+static inline void
+load_lanes(const char *base, const uint16_t offset[4], __m256d lane[6])
+{
+	__m256d first[4];
+	__m256d last[4];
+	__m256d even;
+	__m256d odd;
+
+	for (int i = 0; i < 4; i++)
+	{
+		const Box3 *b = (const Box3 *) (base + offset[i]);
+
+		first[i] = _mm256_loadu_pd(&b->lo[0]);
+		last[i] = _mm256_loadu_pd(&b->lo[2]);
+	}
+	even = _mm256_permute2f128_pd(first[0], first[2], 0x20);
+	odd = _mm256_permute2f128_pd(first[1], first[3], 0x20);
+	lane[0] = _mm256_unpacklo_pd(even, odd);
+	lane[1] = _mm256_unpackhi_pd(even, odd);
+	even = _mm256_permute2f128_pd(first[0], first[2], 0x31);
+	odd = _mm256_permute2f128_pd(first[1], first[3], 0x31);
+	lane[2] = _mm256_unpacklo_pd(even, odd);
+	lane[3] = _mm256_unpackhi_pd(even, odd);
+	even = _mm256_permute2f128_pd(last[0], last[2], 0x31);
+	odd = _mm256_permute2f128_pd(last[1], last[3], 0x31);
+	lane[4] = _mm256_unpacklo_pd(even, odd);
+	lane[5] = _mm256_unpackhi_pd(even, odd);
+}
+
+/* four boxes at a time, each of which keeps the best of every fourth */
+BVH_TARGET("avx2")
+void
+bvh_least_growth_avx2(const char *base, const uint16_t *offset, int n, const Box3 *added,
+					  BoxGrowth *least)
+{
+	const __m256d zero = _mm256_setzero_pd();
+	const __m256d infinity = _mm256_set1_pd(INFINITY);
+	__m256d least_growth = infinity;
+	__m256d least_area = infinity;
+	__m256d least_number = zero;
+	__m256d number = _mm256_setr_pd(0, 1, 2, 3);
+	__m256d is_finite = _mm256_cmp_pd(zero, zero, _CMP_EQ_OQ);
+	double growths[4];
+	double areas[4];
+	double numbers[4];
+
+	for (int i = 0; i < n; i += 4)
+	{
+		uint16_t last[4];
+		const uint16_t *next = &offset[i];
+		__m256d lane[6];
+		__m256d side[3];
+		__m256d more[3];
+		__m256d area;
+		__m256d growth = zero;
+		__m256d better;
+
+		/* the last box again where there are none: later ones never win */
+		if (i + 4 > n)
+		{
+			for (int k = 0; k < 4; k++)
+				last[k] = offset[i + k < n ? i + k : n - 1];
+			next = last;
+		}
+		load_lanes(base, next, lane);
+		for (int d = 0; d < 3; d++)
+		{
+			__m256d below = _mm256_sub_pd(lane[d], _mm256_set1_pd(added->lo[d]));
+			__m256d above = _mm256_sub_pd(_mm256_set1_pd(added->hi[d]), lane[d + 3]);
+
+			side[d] = _mm256_sub_pd(lane[d + 3], lane[d]);
+			/* maxpd gives its second operand when either is NaN */
+			more[d] = _mm256_add_pd(_mm256_max_pd(below, zero),
+									_mm256_max_pd(above, zero));
+		}
+		area = _mm256_add_pd(_mm256_mul_pd(side[0], side[1]),
+							 _mm256_mul_pd(side[1], side[2]));
+		area = _mm256_add_pd(area, _mm256_mul_pd(side[2], side[0]));
+		for (int d = 0; d < 3; d++)
+		{
+			__m256d sides = _mm256_add_pd(side[(d + 1) % 3], side[(d + 2) % 3]);
+
+			sides = _mm256_add_pd(sides, more[(d + 1) % 3]);
+			growth = _mm256_add_pd(growth, _mm256_mul_pd(more[d], sides));
+		}
+
+		is_finite =
+			_mm256_and_pd(is_finite,
+						  _mm256_and_pd(_mm256_cmp_pd(growth, infinity, _CMP_LT_OQ),
+										_mm256_cmp_pd(area, infinity, _CMP_LT_OQ)));
+		better = _mm256_and_pd(_mm256_cmp_pd(growth, least_growth, _CMP_EQ_OQ),
+							   _mm256_cmp_pd(area, least_area, _CMP_LT_OQ));
+		better = _mm256_or_pd(better, _mm256_cmp_pd(growth, least_growth, _CMP_LT_OQ));
+		least_growth = _mm256_blendv_pd(least_growth, growth, better);
+		least_area = _mm256_blendv_pd(least_area, area, better);
+		least_number = _mm256_blendv_pd(least_number, number, better);
+		number = _mm256_add_pd(number, _mm256_set1_pd(4));
+	}
+
+	_mm256_storeu_pd(growths, least_growth);
+	_mm256_storeu_pd(areas, least_area);
+	_mm256_storeu_pd(numbers, least_number);
+	*least = (BoxGrowth){0, INFINITY, INFINITY, _mm256_movemask_pd(is_finite) == 0xF};
+	for (int k = 0; k < 4; k++)
+		if (growths[k] < least->growth ||
+			(growths[k] == least->growth &&
+			 (areas[k] < least->area ||
+			  (areas[k] == least->area && numbers[k] < least->number))))
+		{
+			least->number = (int) numbers[k];
+			least->growth = growths[k];
+			least->area = areas[k];
+		}
+}
+
 const BvhKernels bvh_kernels_avx2 = {
 	.name = "avx2",
 	.usable = cpu_has_avx2,
@@ -130,6 +247,7 @@ const BvhKernels bvh_kernels_avx2 = {
 	.select_boxes = select_boxes,
 	.distances = bvh_distances_avx2,
 	.tree = &bvh_tree_kernels_avx2,
+	.least_growth = bvh_least_growth_avx2,
 };
 
 #endif

@@ -86,6 +86,7 @@ const BvhKernels bvh_kernels_avx512 = {
 	.select_boxes = select_boxes,
 	.distances = bvh_distances_avx2, /* every AVX-512 machine has AVX2 */
 	.tree = &bvh_tree_kernels_avx512,
+	.least_growth = bvh_least_growth_avx2,
 };
 
 #endif

@@ -89,6 +89,7 @@ const BvhKernels bvh_kernels_neon = {
 	.select_boxes = select_boxes,
 	.distances = bvh_distances_scalar,
 	.tree = &bvh_tree_kernels_neon,
+	.least_growth = bvh_least_growth_scalar,
 };
 
 #endif

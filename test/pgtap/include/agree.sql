@@ -1,7 +1,14 @@
 -- Shared by the pgTAP files: forces access paths and compares their answers.
 -- Use it between BEGIN and ROLLBACK:  \i test/pgtap/include/agree.sql
+-- The access method under test is gist, or what the variable "method" says before.
 --
 -- Random tests print their seed; SEED=... in the environment repeats a run.
+
+\if :{?method}
+\else
+\set method gist
+\endif
+SELECT set_config('test.method', :'method', false) \g /dev/null
 
 \set seed `echo "${SEED:-$$}"`
 SELECT diag('SEED=' || :seed);
@@ -10,6 +17,10 @@ SELECT setseed((:seed % 1000003) / 1000003.0) \g /dev/null
 -- a forced plan has a huge cost, for which every statement would be compiled
 SET jit = off;
 SET max_parallel_workers_per_gather = 0;
+
+-- method(): the access method, for where variables of psql do not reach
+CREATE FUNCTION method() RETURNS text LANGUAGE sql STABLE AS
+$$ SELECT current_setting('test.method') $$;
 
 -- use_path(path): let the planner choose nothing else.  seq, index, only
 -- (index-only scan), bitmap; any is the default.
@@ -74,11 +85,21 @@ CREATE VIEW search_operators AS
   SELECT s.amopstrategy AS strategy, o.oprname AS name,
          format('OPERATOR(%I.%s)', n.nspname, o.oprname) AS op, o.oprcode AS function
   FROM pg_opclass c
-  JOIN pg_am a ON a.oid = c.opcmethod AND a.amname = 'gist'
+  JOIN pg_am a ON a.oid = c.opcmethod AND a.amname = method()
   JOIN pg_amop s ON s.amopfamily = c.opcfamily AND s.amoppurpose = 's'
   JOIN pg_operator o ON o.oid = s.amopopr
   JOIN pg_namespace n ON n.oid = o.oprnamespace
   WHERE c.opcname = 'box3d_ops';
+
+-- unsound(): what bvh_check() finds, in every index that it can check
+CREATE FUNCTION unsound() RETURNS SETOF text LANGUAGE sql AS $$
+  SELECT format('%s, invariant %s, block %s: %s', c.relname, k.invariant, k.block, k.problem)
+  FROM pg_class c
+  JOIN pg_index i ON i.indexrelid = c.oid AND i.indnkeyatts = 1
+  JOIN pg_opclass o ON o.oid = i.indclass[0] AND o.opcname = 'box3d_ops'
+  JOIN pg_am a ON a.oid = o.opcmethod AND a.amname = method(), LATERAL bvh_check(c.oid, true) k
+  WHERE c.relkind = 'i'
+$$;
 
 -- queries_for(tbl): fills the table "queries" with boxes that are likely to be
 -- on a border of something in tbl: its own boxes, their corners, boxes between

@@ -1,22 +1,6 @@
--- For tests of the access method, after agree.sql: the search operators are those
--- of the bvh operator class, and indexes are checked page by page.
-
-CREATE OR REPLACE VIEW search_operators AS
-  SELECT s.amopstrategy AS strategy, o.oprname AS name,
-         format('OPERATOR(%I.%s)', n.nspname, o.oprname) AS op, o.oprcode AS function
-  FROM pg_opclass c
-  JOIN pg_am a ON a.oid = c.opcmethod AND a.amname = 'bvh'
-  JOIN pg_amop s ON s.amopfamily = c.opcfamily AND s.amoppurpose = 's'
-  JOIN pg_operator o ON o.oid = s.amopopr
-  JOIN pg_namespace n ON n.oid = o.oprnamespace
-  WHERE c.opcname = 'box3d_ops';
-
--- unsound(): what bvh_check() finds, in every bvh index that there is
-CREATE FUNCTION unsound() RETURNS SETOF text LANGUAGE sql AS $$
-  SELECT format('%s, invariant %s, block %s: %s', c.relname, k.invariant, k.block, k.problem)
-  FROM pg_class c JOIN pg_am a ON a.oid = c.relam AND a.amname = 'bvh', LATERAL bvh_check(c.oid, true) k
-  WHERE c.relkind = 'i'
-$$;
+-- For tests of the access method bvh, instead of agree.sql.
+\set method bvh
+\i test/pgtap/include/agree.sql
 
 -- differs(query, path, plan): NULL if the query gives the same rows, in any order,
 -- as a sequential scan, by a plan that the regular expression matches
