@@ -16,100 +16,8 @@
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
  */
+#include "core/nearest_queue.h"
 #include "core/simd/kernels.h"
-
-/* children of an entry of the queue: four are a cache line and a half */
-#define FANOUT 4
-
-/* nearer first; then what may hide something as near; then by id */
-static inline bool
-comes_first(const BvhNearestEntry *a, const BvhNearestEntry *b)
-{
-	if (a->distance != b->distance)
-		return a->distance < b->distance;
-	if ((a->mask == 0) != (b->mask == 0))
-		return a->mask == 0;
-	return a->id < b->id;
-}
-
-/* put an entry where the hole is, or further down */
-static void
-sift_down(BvhNearestQuery *nearest, size_t hole, BvhNearestEntry entry)
-{
-	BvhNearestEntry *queue = nearest->queue;
-
-	for (;;)
-	{
-		size_t child = FANOUT * hole + 1;
-		size_t end = child + FANOUT < nearest->n ? child + FANOUT : nearest->n;
-		size_t first = child;
-
-		if (child >= nearest->n)
-			break;
-		for (size_t i = child + 1; i < end; i++)
-			if (comes_first(&queue[i], &queue[first]))
-				first = i;
-		if (!comes_first(&queue[first], &entry))
-			break;
-		queue[hole] = queue[first];
-		hole = first;
-	}
-	queue[hole] = entry;
-}
-
-/* there is room for it */
-static void
-push(BvhNearestQuery *nearest, BvhNearestEntry entry)
-{
-	BvhNearestEntry *queue = nearest->queue;
-	size_t hole = nearest->n++;
-
-	while (hole > 0)
-	{
-		size_t parent = (hole - 1) / FANOUT;
-
-		if (!comes_first(&entry, &queue[parent]))
-			break;
-		queue[hole] = queue[parent];
-		hole = parent;
-	}
-	queue[hole] = entry;
-}
-
-/* take the first entry off */
-static BvhNearestEntry
-pop(BvhNearestQuery *nearest)
-{
-	BvhNearestEntry top = nearest->queue[0];
-
-	nearest->n--;
-	if (nearest->n > 0)
-		sift_down(nearest, 0, nearest->queue[nearest->n]);
-	return top;
-}
-
-/* room for the children of a node */
-static BvhStatus
-make_room(BvhNearestQuery *nearest)
-{
-	const BvhEnv *env = nearest->env;
-	BvhNearestEntry *larger;
-
-	if (nearest->n + BVH_WIDTH <= nearest->size)
-		return BVH_OK;
-	larger = env->alloc(env->context, 2 * nearest->size * sizeof(BvhNearestEntry));
-	if (larger == NULL)
-	{
-		bvh_nearest_end(nearest);
-		return BVH_NO_MEMORY;
-	}
-	memcpy(larger, nearest->queue, nearest->n * sizeof(BvhNearestEntry));
-	if (nearest->queue != nearest->inline_queue)
-		env->release(env->context, nearest->queue);
-	nearest->queue = larger;
-	nearest->size *= 2;
-	return BVH_OK;
-}
 
 /* put the children of a node into the queue; there is room for them */
 static void
@@ -124,7 +32,8 @@ open_node(BvhNearestQuery *nearest, const BvhNode *node)
 		int lane = __builtin_ctz(live);
 
 		if (distance[lane] <= nearest->most)
-			push(nearest, (BvhNearestEntry){distance[lane], 0, node->child[lane], 0, 0});
+			queue_push(&nearest->queue,
+					   (BvhNearestEntry){distance[lane], 0, node->child[lane], 0, 0});
 	}
 }
 
@@ -175,17 +84,14 @@ bvh_nearest_begin(BvhNearestQuery *nearest, const BvhTree *tree, const BvhEnv *e
 				  const Box3 *query, double most)
 {
 	nearest->tree = tree;
-	nearest->env = env;
 	nearest->query = *query;
 	nearest->most = most;
 	nearest->nsteps = 0;
 	nearest->nnodes = 0;
 	nearest->nblocks = 0;
-	nearest->queue = nearest->inline_queue;
-	nearest->size = BVH_NEAREST_INLINE;
-	nearest->n = 0;
+	queue_begin(&nearest->queue, env);
 	if (tree->nnodes > 0)
-		nearest->queue[nearest->n++] = (BvhNearestEntry){0.0, 0, 0, 0, 0};
+		queue_push(&nearest->queue, (BvhNearestEntry){0.0, 0, 0, 0, 0});
 }
 
 /*
@@ -198,28 +104,29 @@ BvhStatus
 bvh_nearest_next(BvhNearestQuery *nearest, BvhNeighbour *out, size_t room, size_t *nout)
 {
 	const BvhNode *nodes = tree_nodes(nearest->tree);
+	BvhNearestQueue *queue = &nearest->queue;
 
 	*nout = 0;
-	while (nearest->n > 0 && *nout < room)
+	while (queue->n > 0 && *nout < room)
 	{
 		BvhNearestEntry top;
 		BvhNearestEntry run;
 
 		if (++nearest->nsteps % BVH_TICK_STEPS == 0)
-			nearest->env->tick(nearest->env->context);
-		if (!ref_is_block(nearest->queue[0].ref))
+			queue->env->tick(queue->env->context);
+		if (!ref_is_block(queue->entries[0].ref))
 		{
-			BvhStatus status = make_room(nearest);
+			BvhStatus status = queue_make_room(queue, BVH_WIDTH);
 
 			if (status != BVH_OK)
 				return status;
-			top = pop(nearest);
+			top = queue_pop(queue);
 			open_node(nearest, &nodes[top.ref]);
 			continue;
 		}
 
 		/* a run or a block stays where it is, with its next box */
-		top = nearest->queue[0];
+		top = queue->entries[0];
 		if (top.mask != 0)
 		{
 			out[*nout].distance = top.distance;
@@ -232,9 +139,9 @@ bvh_nearest_next(BvhNearestQuery *nearest, BvhNeighbour *out, size_t room, size_
 			top.mask = (uint8_t) ref_live(top.ref);
 		}
 		if (nearest_of_run(nearest, top.ref, top.mask, &run))
-			sift_down(nearest, 0, run);
+			queue_sift_down(queue, 0, run);
 		else
-			pop(nearest);
+			queue_pop(queue);
 	}
 	return BVH_OK;
 }
@@ -243,8 +150,5 @@ bvh_nearest_next(BvhNearestQuery *nearest, BvhNeighbour *out, size_t room, size_
 void
 bvh_nearest_end(BvhNearestQuery *nearest)
 {
-	if (nearest->queue != nearest->inline_queue)
-		nearest->env->release(nearest->env->context, nearest->queue);
-	nearest->queue = nearest->inline_queue;
-	nearest->n = 0;
+	queue_end(&nearest->queue);
 }
