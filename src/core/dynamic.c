@@ -15,8 +15,9 @@
  *    of length can change on the way down, and boxes of any size are placed as
  *    well as others.
  * 2. A branch knows how small its leaves are at least.  Nothing can be put below
- *    for less, so boxes without end, which contain every new one at no
- *    cost, do not attract it.
+ *    for less; so where all are giants, which contain every new box at no
+ *    cost, they do not attract it.  (Elsewhere that bound is tighter, too, but the
+ *    greedy descent does worse by it.)
  * 3. Where costs are equal, as with equal boxes, the smaller side wins.
  *
  * Height: a branch at depth d is entered only if d + log2(its leaves) + 1 is at
@@ -39,6 +40,9 @@ _Static_assert(BVH_MOST_BOXES <= UINT64_C(1) << 30 && BVH_DYNAMIC_HEIGHT > 31,
 
 /* shorter than so much of the unit: time for another */
 #define SMALL_FOR_UNIT 0x1p-64
+
+/* a leaf that costs so much of all that it is part of is a giant there */
+#define GIANT_SHARE 0.0625
 
 /* what is predicted of a movement, times the last */
 #define AHEAD 4.0
@@ -214,17 +218,16 @@ can_enter(const DynamicBranch *branch, int depth)
 	return !is_leaf(branch->ref) && depth + log2 + 1 <= BVH_DYNAMIC_HEIGHT;
 }
 
-/* what a box costs at least, if no leaf costs less than 2^least */
+/* what leaves cost that cost 2^least at least */
 static inline double
-least_in(Unit unit, int least, double cost)
+cost_of_least(Unit unit, int least)
 {
 	int exponent = least - 2 * unit.exponent;
-	double most = exponent < -1000 ? 0.0
+	double cost = exponent < -1000 ? 0.0
 				  : exponent > 5   ? MOST_COST
 								   : power_of_two(exponent);
 
-	most = most < MOST_COST ? most : MOST_COST;
-	return most > cost ? most : cost;
+	return cost < MOST_COST ? cost : MOST_COST;
 }
 
 /* the unit for a choice between two children */
@@ -282,6 +285,7 @@ find_place(const BvhDynamic *tree, const DynamicBranch *leaf)
 		double growth[2];
 		double bound[2];
 		Box3 both[2];
+		double limit;
 		int best;
 		int next;
 
@@ -296,14 +300,17 @@ find_place(const BvhDynamic *tree, const DynamicBranch *leaf)
 			unit = finer;
 			own_cost = cost_in(unit, box);
 		}
+		limit = GIANT_SHARE * cost_in(unit, &grown);
 		for (int side = 0; side < 2; side++)
 		{
 			const DynamicBranch *branch = &node->branch[side];
+			double least;
 
 			both[side] = union_of(&branch->box, box);
 			cost[side] = cost_in(unit, &both[side]);
 			growth[side] = cost[side] - cost_in(unit, &branch->box);
-			bound[side] = growth[side] + least_in(unit, branch->least, own_cost);
+			least = cost_of_least(unit, branch->least);
+			bound[side] = growth[side] + (least > limit ? least : own_cost);
 			if (!can_sink(branch, depth))
 				cost[side] = INFINITY;
 			if (!can_enter(branch, depth))
@@ -326,7 +333,10 @@ find_place(const BvhDynamic *tree, const DynamicBranch *leaf)
 				 (cost[1] == cost[0] &&
 				  node->branch[1].nleaves < node->branch[0].nleaves)));
 		if (bound[next] == INFINITY || (bound[next] > allowance && is_found))
+		{
+			BVH_ASSERT(is_found);
 			return place;
+		}
 		allowance -= growth[next];
 		at = &node->branch[next];
 		grown = both[next];

@@ -170,6 +170,8 @@ bvh_dynamic_check(const BvhDynamic *tree, BvhTreeFault *fault)
 
 /*
  * bvh_dynamic_stats --- what the tree is like
+ *
+ * Sides without end count as the longest of all others do, several times.
  */
 void
 bvh_dynamic_stats(const BvhDynamic *tree, BvhDynamicStats *stats)
@@ -177,30 +179,39 @@ bvh_dynamic_stats(const BvhDynamic *tree, BvhDynamicStats *stats)
 	const DynamicBranch *stack[BVH_DYNAMIC_HEIGHT + 2];
 	double longest = 0.0;
 	double sum = 0.0;
-	int depth = 0;
-	Unit unit;
 
 	*stats = (BvhDynamicStats){.nboxes = tree->nleaves, .size = bvh_dynamic_size(tree)};
 	if (tree->nleaves == 0)
 		return;
 	stats->nnodes = tree->nleaves - 1;
 	stats->height = tree->root.height;
-	longest_side(&tree->root.box, &longest);
-	unit = unit_for(longest);
-	stack[depth++] = &tree->root;
-	while (depth > 0)
+	/* twice: for the unit, and for the sum */
+	for (int pass = 0; pass < 2; pass++)
 	{
-		const DynamicBranch *branch = stack[--depth];
+		Unit unit = unit_for(longest);
+		int depth = 0;
 
-		if (is_leaf(branch->ref))
-			continue;
-		sum += cost_in(unit, &branch->box);
-		stats->nchanged += branch->is_changed;
-		for (int side = 0; side < 2; side++)
-			stack[depth++] = &tree->nodes[branch->ref].branch[side];
+		stack[depth++] = &tree->root;
+		while (depth > 0)
+		{
+			const DynamicBranch *branch = stack[--depth];
+
+			if (is_leaf(branch->ref))
+				continue;
+			if (pass == 0)
+			{
+				longest_side(&branch->box, &longest);
+				stats->nchanged += branch->is_changed;
+			}
+			else
+				sum += cost_in(unit, &branch->box);
+			for (int side = 0; side < 2; side++)
+				stack[depth++] = &tree->nodes[branch->ref].branch[side];
+		}
 	}
-	if (cost_in(unit, &tree->root.box) > 0.0)
-		stats->cost = sum / cost_in(unit, &tree->root.box);
+	/* the root has as good as no size when all boxes are one point */
+	if (cost_in(unit_for(longest), &tree->root.box) > 0.0)
+		stats->cost = sum / cost_in(unit_for(longest), &tree->root.box);
 	else
 		stats->cost = (double) stats->nnodes;
 }
