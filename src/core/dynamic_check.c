@@ -79,9 +79,9 @@ check_node(const BvhDynamic *tree, uint32_t link, BvhTreeFault *fault)
 		return broken(fault, 2, number, "a branch leads to no node");
 	if (below[0].link != link || below[1].link != link)
 		return broken(fault, 2, number, "a node hangs elsewhere");
-	summary = bvh_dynamic_summary(tree, number);
-	if (!box3_is_valid(&branch->box))
+	if (!box3_is_valid(&below[0].box) || !box3_is_valid(&below[1].box))
 		return broken(fault, 4, number, "a branch's box is not valid");
+	summary = bvh_dynamic_summary(tree, number);
 	if (!box3_contains(&branch->box, &summary.box))
 		return broken(fault, 3, number, "a branch does not contain what is below");
 	if (branch->height != summary.height)
@@ -141,6 +141,8 @@ bvh_dynamic_check(const BvhDynamic *tree, BvhTreeFault *fault)
 		return false;
 	if (tree->nleaves > 0)
 	{
+		if (!box3_is_valid(&tree->root.box))
+			return broken(fault, 4, 0, "the root's box is not valid");
 		if (tree->root.height > BVH_DYNAMIC_HEIGHT)
 			return broken(fault, 5, 0, "the tree is too high");
 		stack[depth++] = DYNAMIC_NONE;
