@@ -3,8 +3,8 @@
 
 # These goals must work where PostgreSQL is not installed yet, so they do not
 # load PGXS (which also owns a "check" rule of its own).
-OWN_GOALS = help demo test check lint format asan fuzz coverage bench pgtap \
-            test-majors dist
+OWN_GOALS = help demo test check lint format asan fuzz coverage bench bench-core \
+            pgtap test-majors dist
 
 ifneq ($(filter $(OWN_GOALS),$(MAKECMDGOALS)),)
 
@@ -28,6 +28,9 @@ test-majors:
 bench:
 	@tools/setup.sh bench
 	@bench/run.sh
+bench-core:
+	@tools/setup.sh bench-core
+	@bench/core/run.sh
 
 # without a server
 check: ; @test/run unit kernels corpus

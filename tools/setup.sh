@@ -1,6 +1,6 @@
 #!/bin/bash
 # setup.sh WHAT...: install what a task needs and the machine lacks.
-# WHAT: demo, test, bench, lint, fuzz, majors.
+# WHAT: demo, test, bench, bench-core, lint, fuzz, majors.
 #
 # Silent when nothing is missing.  Debian and its relatives only; elsewhere it
 # checks that the mandatory programs are there and leaves the rest to the reader.
@@ -90,7 +90,7 @@ apt_install() {
     as_root apt-get install -y -qq --no-install-recommends "$@" >"$log" 2>&1
 }
 
-[ $# -gt 0 ] || die "usage: setup.sh demo|test|bench|lint|fuzz|majors..."
+[ $# -gt 0 ] || die "usage: setup.sh demo|test|bench|bench-core|lint|fuzz|majors..."
 for what in "$@"; do
   case $what in
     demo | test | bench)
@@ -107,6 +107,11 @@ for what in "$@"; do
     lint) optional+=(clang-format cppcheck shellcheck) ;;
     fuzz) optional+=(clang libclang-rt-dev llvm) ;;
     majors) optional+=(debootstrap) ;;
+    bench-core)
+      required+=(gcc libc6-dev)
+      programs+=(cc)
+      optional+=(g++ libboost-dev libembree-dev)
+      ;;
     demo | bench) ;;
     *) die "unknown task: $what" ;;
   esac

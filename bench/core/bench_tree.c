@@ -190,10 +190,10 @@ tree_nearest(const BvhTree *tree, double *sum)
 		size_t n;
 
 		memcpy(at.hi, at.lo, sizeof(at.lo));
-		bvh_nearest_begin(&nearest, tree, &env, &at, INFINITY);
-		if (bvh_nearest_next(&nearest, found, NEAREST, &n) != BVH_OK)
+		bvh_tree_nearest_begin(&nearest, tree, &env, &at, INFINITY);
+		if (bvh_tree_nearest_next(&nearest, found, NEAREST, &n) != BVH_OK)
 			abort();
-		bvh_nearest_end(&nearest);
+		bvh_tree_nearest_end(&nearest);
 		for (size_t k = 0; k < n; k++)
 			*sum += found[k].distance;
 		nfound += n;

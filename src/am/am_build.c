@@ -47,7 +47,7 @@
 /* a growing array of items */
 typedef struct ItemArray
 {
-	PackItem *items;
+	BvhItem *items;
 	size_t n;
 	size_t size;
 } ItemArray;
@@ -60,7 +60,7 @@ typedef struct BuildState
 	bool is_plain;  /* no INCLUDE columns: a tuple is a box and a TID */
 	Size page_room; /* bytes for tuples and line pointers, by fillfactor */
 
-	/* rows gathered so far; the ref is a TID or points to an IndexTuple */
+	/* rows gathered so far; the id is a TID or points to an IndexTuple */
 	ItemArray rows;
 	Size tuples_size;         /* of the tuples that rows point to */
 	Size memory_limit;        /* for rows and tuples */
@@ -121,12 +121,12 @@ append_item(ItemArray *array, const Box3 *box, uint64 ref)
 	{
 		array->size = Max(1024, array->size + array->size / 2);
 		if (array->items == NULL)
-			array->items = palloc(array->size * sizeof(PackItem));
+			array->items = palloc(array->size * sizeof(BvhItem));
 		else
-			array->items = repalloc_huge(array->items, array->size * sizeof(PackItem));
+			array->items = repalloc_huge(array->items, array->size * sizeof(BvhItem));
 	}
 	array->items[array->n].box = *box;
-	array->items[array->n].ref = ref;
+	array->items[array->n].id = ref;
 	array->n++;
 }
 
@@ -233,19 +233,19 @@ end_page(PageWriter *writer)
 
 /* the tuple for an item of the level being written */
 static IndexTuple
-item_tuple(BuildState *state, const PackItem *item, char *buffer)
+item_tuple(BuildState *state, const BvhItem *item, char *buffer)
 {
 	IndexTuple itup;
 
 	if (state->is_leaf_level && !state->is_plain)
-		return (IndexTuple) (uintptr_t) item->ref;
+		return (IndexTuple) (uintptr_t) item->id;
 
 	itup = form_plain_tuple(buffer, &item->box);
 	if (state->is_leaf_level)
-		ref_to_tid(item->ref, &itup->t_tid);
+		ref_to_tid(item->id, &itup->t_tid);
 	else
 	{
-		ItemPointerSetBlockNumber(&itup->t_tid, (BlockNumber) item->ref);
+		ItemPointerSetBlockNumber(&itup->t_tid, (BlockNumber) item->id);
 		GistTupleSetValid(itup);
 	}
 	return itup;
@@ -256,7 +256,7 @@ item_tuple(BuildState *state, const PackItem *item, char *buffer)
  * size do not fit
  */
 static void
-write_pages(void *context, PackItem *items, size_t n)
+write_pages(void *context, BvhItem *items, size_t n)
 {
 	BuildState *state = context;
 	pg_attribute_aligned(MAXIMUM_ALIGNOF) char buffer[PLAIN_TUPLE_SIZE];
@@ -385,7 +385,7 @@ start_sort(BuildState *state)
 
 /* put one row into the sort: its key, and its tuple as bytes */
 static void
-sort_row(BuildState *state, const PackItem *item)
+sort_row(BuildState *state, const BvhItem *item)
 {
 	pg_attribute_aligned(MAXIMUM_ALIGNOF) char buffer[PLAIN_TUPLE_SIZE];
 	IndexTuple itup = item_tuple(state, item, buffer);
@@ -431,7 +431,7 @@ spill_rows(BuildState *state)
 static bool
 is_over_limit(const BuildState *state)
 {
-	return state->rows.n * sizeof(PackItem) + state->tuples_size > state->memory_limit;
+	return state->rows.n * sizeof(BvhItem) + state->tuples_size > state->memory_limit;
 }
 
 /* keep a row in memory; the tuple, if there is one, is copied */
@@ -493,7 +493,7 @@ gather_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool is
 	}
 	else
 	{
-		PackItem item = {*DatumGetBox3P(values[0]), 0};
+		BvhItem item = {*DatumGetBox3P(values[0]), 0};
 
 		if (state->sort == NULL && is_over_limit(state))
 		{
@@ -504,7 +504,7 @@ gather_row(Relation index, ItemPointer tid, Datum *values, bool *isnull, bool is
 		}
 		if (state->sort != NULL)
 		{
-			item.ref = state->is_plain ? tid_to_ref(tid) : (uint64) (uintptr_t) itup;
+			item.id = state->is_plain ? tid_to_ref(tid) : (uint64) (uintptr_t) itup;
 			sort_row(state, &item);
 		}
 		else
@@ -527,7 +527,7 @@ mean_tuple_size(const BuildState *state)
 	if (state->is_plain || state->rows.n == 0)
 		return PLAIN_TUPLE_SIZE + sizeof(ItemIdData);
 	for (size_t i = 0; i < state->rows.n; i++)
-		total += size_on_page((IndexTuple) (uintptr_t) state->rows.items[i].ref);
+		total += size_on_page((IndexTuple) (uintptr_t) state->rows.items[i].id);
 	return (total + state->rows.n - 1) / state->rows.n;
 }
 

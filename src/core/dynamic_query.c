@@ -104,7 +104,6 @@ push_branch(BvhDynamicNearest *nearest, const DynamicBranch *branch)
 
 		entry.distance = box3_distance(&leaf->box, &nearest->query);
 		entry.id = leaf->id;
-		entry.mask = 1;
 	}
 	if (entry.distance <= nearest->most)
 		queue_push(&nearest->queue, entry);
@@ -151,8 +150,9 @@ bvh_dynamic_nearest_next(BvhDynamicNearest *nearest, BvhNeighbour *out, size_t r
 			return status;
 		if (++nearest->nsteps % BVH_TICK_STEPS == 0)
 			queue->env->tick(queue->env->context);
-		top = queue_pop(queue);
-		if (top.mask != 0)
+		top = queue->entries[0];
+		queue_pop(queue);
+		if (queue_is_box(&top))
 		{
 			out[(*nout)++] = (BvhNeighbour){top.distance, top.id};
 			continue;

@@ -16,14 +16,21 @@
 /* children of an entry of the queue: four are a cache line and a half */
 #define QUEUE_FANOUT 4
 
+/* does an entry stand for a box?  So the uppermost bit of its ref says. */
+static inline bool
+queue_is_box(const BvhNearestEntry *entry)
+{
+	return entry->ref >> 31 != 0;
+}
+
 /* nearer first; then what may hide something as near; then by id */
 static inline bool
-comes_first(const BvhNearestEntry *a, const BvhNearestEntry *b)
+queue_comes_first(const BvhNearestEntry *a, const BvhNearestEntry *b)
 {
 	if (a->distance != b->distance)
 		return a->distance < b->distance;
-	if ((a->mask == 0) != (b->mask == 0))
-		return a->mask == 0;
+	if (queue_is_box(a) != queue_is_box(b))
+		return queue_is_box(b);
 	return a->id < b->id;
 }
 
@@ -42,9 +49,9 @@ queue_sift_down(BvhNearestQueue *queue, size_t hole, BvhNearestEntry entry)
 		if (child >= queue->n)
 			break;
 		for (size_t i = child + 1; i < end; i++)
-			if (comes_first(&entries[i], &entries[first]))
+			if (queue_comes_first(&entries[i], &entries[first]))
 				first = i;
-		if (!comes_first(&entries[first], &entry))
+		if (!queue_comes_first(&entries[first], &entry))
 			break;
 		entries[hole] = entries[first];
 		hole = first;
@@ -63,7 +70,7 @@ queue_push(BvhNearestQueue *queue, BvhNearestEntry entry)
 	{
 		size_t parent = (hole - 1) / QUEUE_FANOUT;
 
-		if (!comes_first(&entry, &entries[parent]))
+		if (!queue_comes_first(&entry, &entries[parent]))
 			break;
 		entries[hole] = entries[parent];
 		hole = parent;
@@ -72,15 +79,12 @@ queue_push(BvhNearestQueue *queue, BvhNearestEntry entry)
 }
 
 /* take the first entry off */
-static inline BvhNearestEntry
+static inline void
 queue_pop(BvhNearestQueue *queue)
 {
-	BvhNearestEntry top = queue->entries[0];
-
 	queue->n--;
 	if (queue->n > 0)
 		queue_sift_down(queue, 0, queue->entries[queue->n]);
-	return top;
 }
 
 static inline void

@@ -43,7 +43,7 @@ typedef struct PackBin
 
 typedef struct PackPart
 {
-	PackItem *items;
+	BvhItem *items;
 	size_t n;
 	size_t npages;
 } PackPart;
@@ -117,7 +117,7 @@ cost(const PackWork *work, const Box3 *b)
  * out what is infinite: within a factor of the span of most.
  */
 static void
-choose_scale(PackWork *work, const PackItem *items, size_t n)
+choose_scale(PackWork *work, const BvhItem *items, size_t n)
 {
 	size_t step = n / 256 + 1;
 	double typical = 0.0;
@@ -220,7 +220,7 @@ try_axis(PackWork *work, int axis, int nbins, double first, double width, size_t
 
 /* choose axis and place of the cut of a set that needs npages >= 2 pages */
 static PackCut
-choose_cut(PackWork *work, const PackItem *items, size_t n, size_t npages)
+choose_cut(PackWork *work, const BvhItem *items, size_t n, size_t npages)
 {
 	size_t step = n / SAMPLE + 1;
 	size_t nsample = (n + step - 1) / step;
@@ -268,9 +268,9 @@ choose_cut(PackWork *work, const PackItem *items, size_t n, size_t npages)
 }
 
 static inline void
-swap_items(PackItem *a, PackItem *b)
+swap_items(BvhItem *a, BvhItem *b)
 {
-	PackItem t = *a;
+	BvhItem t = *a;
 
 	*a = *b;
 	*b = t;
@@ -278,7 +278,7 @@ swap_items(PackItem *a, PackItem *b)
 
 /* move the items with keys below a limit to the front; returns how many */
 static int64_t
-move_below(PackItem *items, int64_t n, int axis, double limit)
+move_below(BvhItem *items, int64_t n, int axis, double limit)
 {
 	int64_t i = 0;
 	int64_t j = n - 1;
@@ -304,7 +304,7 @@ move_below(PackItem *items, int64_t n, int axis, double limit)
  * identical boxes are divided as exactly as any others.
  */
 static void
-move_left(PackItem *items, size_t n, size_t nleft, const PackCut *cut)
+move_left(BvhItem *items, size_t n, size_t nleft, const PackCut *cut)
 {
 	int axis = cut->axis;
 	int64_t k = (int64_t) nleft;
@@ -354,7 +354,7 @@ move_left(PackItem *items, size_t n, size_t nleft, const PackCut *cut)
  * other.  work has pack_work_size() bytes.
  */
 void
-pack_pages(PackItem *items, size_t n, size_t capacity, PackWork *work,
+pack_pages(BvhItem *items, size_t n, size_t capacity, PackWork *work,
 		   const PackCallbacks *callbacks)
 {
 	int depth = 0;

@@ -19,14 +19,8 @@
 #define BVH_TREE_H
 
 #include "core/env.h"
+#include "core/item.h"
 #include "core/range.h"
-
-/* an input of the build; 56 bytes */
-typedef struct BvhItem
-{
-	Box3 box;
-	uint64_t id; /* the caller's */
-} BvhItem;
 
 typedef struct BvhTree BvhTree;
 
@@ -99,16 +93,16 @@ extern size_t bvh_range_next(BvhRangeQuery *query, uint64_t *ids, size_t room);
 
 /* ---------------------------------------------------------------- tree_nearest.c */
 
-#define BVH_NEAREST_INLINE 96
+#define BVH_NEAREST_INLINE 64
 
 /* 24 bytes */
 typedef struct BvhNearestEntry
 {
 	double distance;
-	uint64_t id; /* of the nearest box of a run */
+	uint64_t id; /* of the nearest, in a block */
 	uint32_t ref;
-	uint8_t mask; /* boxes of a run not given yet; 0 for a node or a block */
-	uint8_t lane; /* of the nearest */
+	uint8_t mask; /* lanes that are left */
+	uint8_t lane; /* the nearest of them */
 } BvhNearestEntry;
 
 typedef struct BvhNeighbour
@@ -130,7 +124,7 @@ typedef struct BvhNearestQueue
 /*
  * Boxes by their distance from the query box, equal distances by id.  Grows
  * memory from the environment when the queue outgrows its inline part, which
- * bvh_nearest_end() releases.
+ * bvh_tree_nearest_end() releases.
  */
 typedef struct BvhNearestQuery
 {
@@ -143,11 +137,11 @@ typedef struct BvhNearestQuery
 	BvhNearestQueue queue;
 } BvhNearestQuery;
 
-extern void bvh_nearest_begin(BvhNearestQuery *nearest, const BvhTree *tree,
-							  const BvhEnv *env, const Box3 *query, double most);
-extern BvhStatus bvh_nearest_next(BvhNearestQuery *nearest, BvhNeighbour *out,
-								  size_t room, size_t *nout);
-extern void bvh_nearest_end(BvhNearestQuery *nearest);
+extern void bvh_tree_nearest_begin(BvhNearestQuery *nearest, const BvhTree *tree,
+								   const BvhEnv *env, const Box3 *query, double most);
+extern BvhStatus bvh_tree_nearest_next(BvhNearestQuery *nearest, BvhNeighbour *out,
+									   size_t room, size_t *nout);
+extern void bvh_tree_nearest_end(BvhNearestQuery *nearest);
 
 /* ---------------------------------------------------------------- tree_pairs.c */
 
@@ -166,7 +160,7 @@ typedef enum BvhSelfMode
 
 #define BVH_PAIRS_STACK (63 * BVH_MAX_HEIGHT + 64 + 64)
 
-/* 8 bytes: two lanes of nodes, as node << 3 | lane; see tree_pairs.c */
+/* 8 bytes: a lane of a node, or a box of a block, of each; see tree_pairs.c */
 typedef struct BvhPairsEntry
 {
 	uint32_t a;

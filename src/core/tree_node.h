@@ -30,7 +30,10 @@
 /* children of a node, and boxes of a block */
 #define BVH_WIDTH 8
 
-/* in BvhPairsEntry: the root, which is in no lane */
+/*
+ * In BvhPairsEntry, node << 3 | lane, or BVH_REF_BLOCK | block << 3 | place;
+ * or the root, which is in no lane.
+ */
 #define BVH_PAIRS_ROOT UINT32_MAX
 
 #define BVH_TREE_MAGIC UINT32_C(0x42564831) /* layout 1 */

@@ -4,12 +4,14 @@
  *	  Pairs of boxes of two trees, or of one, that overlap.
  *
  * Both trees are walked at once: two nodes whose bounds overlap are opened
- * together, and 8 by 8 lanes compared.  An entry of the stack names lanes, not what
- * they lead to, so that the bounds are at hand; in a walk of one tree with
- * itself, an entry of twice the same lane stands for the pairs below it.
+ * together, and 8 by 8 lanes compared.  An entry of the stack names lanes, not
+ * what they lead to, so that the bounds are at hand; in a walk of one tree with
+ * itself, an entry of twice the same lane stands for the pairs below it.  Where
+ * one side has come to a block, and the other has not, an entry may name one box
+ * of it.
  *
- * Height: an entry is replaced by at most 64 of the next level, or, of a node
- * with itself, by at most 36, so the stack holds at most 63 for each level, and one.
+ * Stack: an entry is replaced by at most 64 of the next level, so it holds at
+ * most 63 for each level, and one.
  *
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------

@@ -15,9 +15,9 @@
 /* what the pages of one run look like */
 typedef struct Result
 {
-	const PackItem *items; /* the whole array, to see that pages are parts of it */
+	const BvhItem *items; /* the whole array, to see that pages are parts of it */
 	size_t n;
-	uint8_t *seen; /* by ref */
+	uint8_t *seen; /* by id */
 	size_t npages;
 	size_t least;
 	size_t most;
@@ -40,7 +40,7 @@ area_of(const Box3 *b)
 }
 
 static void
-take_page(void *context, PackItem *items, size_t n)
+take_page(void *context, BvhItem *items, size_t n)
 {
 	Result *result = context;
 	Box3 bounds = items[0].box;
@@ -50,7 +50,7 @@ take_page(void *context, PackItem *items, size_t n)
 		result->is_broken = true;
 	for (size_t i = 0; i < n; i++)
 	{
-		if (items[i].ref >= result->n || result->seen[items[i].ref]++ != 0)
+		if (items[i].id >= result->n || result->seen[items[i].id]++ != 0)
 			result->is_broken = true;
 		box3_include(&bounds, &items[i].box);
 	}
@@ -80,9 +80,9 @@ must_alloc(size_t size)
 	return p;
 }
 
-/* pack items; refs are set here */
+/* pack items; ids are set here */
 static Result
-run(PackItem *items, size_t n, size_t capacity)
+run(BvhItem *items, size_t n, size_t capacity)
 {
 	PackWork *work = must_alloc(pack_work_size());
 	Result result = {.items = items, .n = n, .least = SIZE_MAX};
@@ -93,7 +93,7 @@ run(PackItem *items, size_t n, size_t capacity)
 	result.seen = must_alloc(n);
 	memset(result.seen, 0, n);
 	for (size_t i = 0; i < n; i++)
-		items[i].ref = i;
+		items[i].id = i;
 	pack_pages(items, n, capacity, work, &callbacks);
 	free(result.seen);
 	free(work);
@@ -112,10 +112,10 @@ is_exact(const Result *result, size_t n, size_t capacity)
 					  result->most <= (n + npages - 1) / npages);
 }
 
-static PackItem *
+static BvhItem *
 make_items(Rng *rng, Generator generate, size_t n)
 {
-	PackItem *items = must_alloc(n * sizeof(PackItem));
+	BvhItem *items = must_alloc(n * sizeof(BvhItem));
 
 	for (size_t i = 0; i < n; i++)
 		items[i].box = generate(rng, i, n);
@@ -133,14 +133,14 @@ check_kind(Rng *rng, const char *name, Generator generate)
 		for (int k = 0; k < LENGTH_OF(capacities); k++)
 		{
 			size_t n = numbers[i];
-			PackItem *items = make_items(rng, generate, n);
+			BvhItem *items = make_items(rng, generate, n);
 			Box3 before = items[n / 2].box;
 			Result result = run(items, n, capacities[k]);
 			bool is_kept = false;
 
-			/* a box keeps its ref */
+			/* a box keeps its id */
 			for (size_t at = 0; at < n; at++)
-				if (items[at].ref == n / 2)
+				if (items[at].id == n / 2)
 					is_kept = memcmp(&items[at].box, &before, sizeof(before)) == 0;
 			free(items);
 			if (!is_exact(&result, n, capacities[k]) || !is_kept)
@@ -166,7 +166,7 @@ check_numbers(Rng *rng)
 	for (size_t n = 0; n <= 130; n++)
 		for (size_t capacity = 1; capacity <= 40; capacity++)
 		{
-			PackItem *items = make_items(rng, n % 2 ? wild : world_boxes, n);
+			BvhItem *items = make_items(rng, n % 2 ? wild : world_boxes, n);
 			Result result = run(items, n, capacity);
 
 			free(items);
@@ -205,7 +205,7 @@ check_time(Rng *rng)
 
 	for (int k = 0; k < LENGTH_OF(kinds); k++)
 	{
-		PackItem *items = make_items(rng, kinds[k].generate, n);
+		BvhItem *items = make_items(rng, kinds[k].generate, n);
 		clock_t start = clock();
 		Result result;
 		double time;
@@ -233,7 +233,7 @@ check_million_equal(Rng *rng)
 	const double slowness = 20.0;
 #endif
 	const size_t n = 1000000;
-	PackItem *items = make_items(rng, equal_boxes, n);
+	BvhItem *items = make_items(rng, equal_boxes, n);
 	clock_t start = clock();
 	Result result;
 	double time;
@@ -258,7 +258,7 @@ static void
 check_quality(Rng *rng)
 {
 	const size_t n = 100000;
-	PackItem *items = make_items(rng, world_boxes, n);
+	BvhItem *items = make_items(rng, world_boxes, n);
 	Result result = run(items, n, 122);
 	double side = cbrt(122.0 * 1e6 / (double) n) + 2;
 	double page = result.area / (double) result.npages;
@@ -282,7 +282,7 @@ check_crowds(Rng *rng)
 
 	for (int axis = 0; axis < 3; axis++)
 	{
-		PackItem *items = must_alloc(n * sizeof(PackItem));
+		BvhItem *items = must_alloc(n * sizeof(BvhItem));
 		Result result;
 
 		for (size_t i = 0; i < n; i++)
@@ -303,21 +303,21 @@ check_scale(Rng *rng)
 {
 	const size_t n = 5000;
 	static const int exponents[] = {1, 30, -30, 400, -400, 900, -900};
-	PackItem *items = make_items(rng, world_boxes, n);
-	PackItem *scaled = must_alloc(n * sizeof(PackItem));
+	BvhItem *items = make_items(rng, world_boxes, n);
+	BvhItem *scaled = must_alloc(n * sizeof(BvhItem));
 	int ndifferent = 0;
 
 	for (int k = 0; k < LENGTH_OF(exponents); k++)
 	{
-		PackItem *copy = must_alloc(n * sizeof(PackItem));
+		BvhItem *copy = must_alloc(n * sizeof(BvhItem));
 
-		memcpy(copy, items, n * sizeof(PackItem));
+		memcpy(copy, items, n * sizeof(BvhItem));
 		for (size_t i = 0; i < n; i++)
 			scaled[i].box = scale_box(&items[i].box, exponents[k]);
 		run(copy, n, 122);
 		run(scaled, n, 122);
 		for (size_t i = 0; i < n; i++)
-			ndifferent += copy[i].ref != scaled[i].ref;
+			ndifferent += copy[i].id != scaled[i].id;
 		free(copy);
 	}
 	OK(ndifferent == 0, "the same pages at every scale");
@@ -334,7 +334,7 @@ check_axes(Rng *rng)
 
 	for (int axis = 0; axis < 3; axis++)
 	{
-		PackItem *items = must_alloc(n * sizeof(PackItem));
+		BvhItem *items = must_alloc(n * sizeof(BvhItem));
 		Result result;
 
 		/* a long world */

@@ -206,7 +206,7 @@ check_numbers(Rng *rng)
 static void
 check_large(Rng *rng)
 {
-	static const size_t large_numbers[] = {20000, 100000};
+	static const size_t large_numbers[] = {4000, 50000};
 
 	for (int k = 0; k < LENGTH_OF(kinds); k++)
 		for (int build = 0; build < 2; build++)

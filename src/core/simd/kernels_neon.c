@@ -88,7 +88,7 @@ const BvhKernels bvh_kernels_neon = {
 	.excess = excess,
 	.select_boxes = select_boxes,
 	.distances = bvh_distances_scalar,
-	.tree = &bvh_tree_kernels_scalar,
+	.tree = &bvh_tree_kernels_neon,
 };
 
 #endif

@@ -51,19 +51,6 @@ node_hits(const BvhNode *node, const NodeProbe *probe)
 }
 
 TREE_TARGET
-static inline uint32_t
-node_hits_lane(const BvhNode *node, const BvhNode *other, int lane)
-{
-	const __m256 sign = _mm256_set1_ps(-0.0f);
-	NodeProbe probe;
-
-	for (int k = 0; k < 6; k++)
-		probe.limit[k] = _mm256_xor_ps(_mm256_set1_ps(other->bound[(k + 3) % 6][lane]),
-									   sign);
-	return node_hits(node, &probe);
-}
-
-TREE_TARGET
 static inline uint64_t
 node_pairs(const BvhNode *a, const BvhNode *b)
 {

@@ -59,19 +59,6 @@ node_hits(const BvhNode *node, const NodeProbe *probe)
 }
 
 TREE_TARGET
-static inline uint32_t
-node_hits_lane(const BvhNode *node, const BvhNode *other, int lane)
-{
-	float limit[6];
-	NodeProbe probe;
-
-	for (int k = 0; k < 6; k++)
-		limit[k] = -other->bound[(k + 3) % 6][lane];
-	probe = node_probe(limit);
-	return node_hits(node, &probe);
-}
-
-TREE_TARGET
 static inline uint64_t
 node_pairs(const BvhNode *a, const BvhNode *b)
 {

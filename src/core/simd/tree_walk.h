@@ -227,6 +227,117 @@ reframe_node(const BvhTree *from, const BvhNode *node, const BvhTree *to,
 	}
 }
 
+/* bit 8 * i + j: box i of a block overlaps lane j of a node, as far as floats can tell */
+TREE_TARGET static inline uint64_t
+block_lanes(const BvhBlock *block, uint32_t which, const BvhTree *tree,
+			const BvhNode *node)
+{
+	_Alignas(BVH_TREE_ALIGNMENT) BvhNode boxes;
+
+	for (int k = 0; k < 6; k++)
+		for (int place = 0; place < BVH_WIDTH; place++)
+			boxes.bound[k][place] = tree_bound(tree, k, block->bound[k][place]);
+	return node_pairs(&boxes, node) & rows(which) & columns(node->live);
+}
+
+/* lanes of a node that one box overlaps, as far as floats can tell */
+TREE_TARGET static inline uint32_t
+box_lanes(const Box3 *box, const BvhTree *tree, const BvhNode *node)
+{
+	float limit[6];
+	NodeProbe probe;
+
+	for (int d = 0; d < 3; d++)
+	{
+		limit[d] = tree_bound(tree, d, box->hi[d]);
+		limit[d + 3] = tree_bound(tree, d + 3, box->lo[d]);
+	}
+	probe = node_probe(limit);
+	return node_hits(node, &probe) & node->live;
+}
+
+/*
+ * open_beside_block --- a node of one tree, beside a block, or one box, of the other
+ *
+ * The boxes of a block may be far apart, measured by the lanes of the node, as
+ * those of a small tree beside a large one.  Where few of them meet a lane, they
+ * go on alone.
+ */
+TREE_TARGET static void
+open_beside_block(BvhPairs *pairs, BvhPairsEntry entry, bool block_is_a, uint32_t node,
+				  uint32_t block, uint32_t which)
+{
+	const BvhTree *tree = block_is_a ? pairs->b : pairs->a;
+	const BvhNode *opened = &tree_nodes(tree)[node];
+	const BvhBlock *boxes = &tree_blocks(block_is_a ? pairs->a : pairs->b)[block];
+	uint32_t from = block_is_a ? entry.a : entry.b;
+	BvhPairsEntry *stack = &pairs->stack[pairs->depth];
+	uint32_t lanes = 0;
+	int n = 0;
+
+	if (ref_is_block(from))
+	{
+		Box3 box;
+
+		block_box(boxes, (int) (from & 7), &box);
+		lanes = box_lanes(&box, tree, opened);
+	}
+	else
+	{
+		uint64_t mask = block_lanes(boxes, which, tree, opened);
+
+		for (int i = 0; i < BVH_WIDTH; i++)
+			lanes |= (mask >> 8 * i) & 0xFF;
+		if (__builtin_popcountll(mask) <= 2 * __builtin_popcount(lanes))
+		{
+			for (; mask != 0; mask &= mask - 1)
+			{
+				uint32_t bit = (uint32_t) __builtin_ctzll(mask);
+				uint32_t box = BVH_REF_BLOCK | block << 3 | bit / 8;
+				uint32_t lane = node << 3 | bit % 8;
+
+				stack[n++] = block_is_a ? (BvhPairsEntry){box, lane}
+										: (BvhPairsEntry){lane, box};
+			}
+			lanes = 0;
+		}
+	}
+	for (; lanes != 0; lanes &= lanes - 1)
+	{
+		uint32_t lane = node << 3 | (uint32_t) __builtin_ctz(lanes);
+
+		stack[n++] = block_is_a ? (BvhPairsEntry){from, lane}
+								: (BvhPairsEntry){lane, from};
+	}
+	pairs->depth += n;
+}
+
+/* the box around what an entry of the stack names; none of the root's */
+static inline void
+slot_box(const BvhTree *tree, uint32_t slot, Box3 *box)
+{
+	if (ref_is_block(slot))
+		block_box(&tree_blocks(tree)[ref_block(slot)], (int) (slot & 7), box);
+	else
+		node_box(tree, &tree_nodes(tree)[slot >> 3], (int) (slot & 7), box);
+}
+
+/* the node or block that an entry names, and which boxes of the block */
+static inline uint32_t
+slot_ref(const BvhNode *nodes, uint32_t slot, uint32_t *which)
+{
+	uint32_t ref = slot;
+
+	*which = UINT32_C(1) << (slot & 7);
+	if (slot == BVH_PAIRS_ROOT)
+		return 0;
+	if (ref_is_block(slot))
+		return ref;
+	ref = nodes[slot >> 3].child[slot & 7];
+	*which = ref_live(ref);
+	return ref;
+}
+
 /* a node with itself: each two lanes that overlap, and each lane with itself */
 TREE_TARGET static inline void
 open_self(BvhPairs *pairs, const BvhNode *nodes, uint32_t a)
@@ -239,14 +350,31 @@ open_self(BvhPairs *pairs, const BvhNode *nodes, uint32_t a)
 	pairs->depth += push_pairs(&pairs->stack[pairs->depth], a, a, mask);
 }
 
+/* two nodes: each lane of one with each of the other */
+TREE_TARGET static inline void
+open_both(BvhPairs *pairs, uint32_t a, uint32_t b)
+{
+	const BvhNode *node_a = &tree_nodes(pairs->a)[a];
+	const BvhNode *node_b = &tree_nodes(pairs->b)[b];
+	uint64_t live = rows(node_a->live) & columns(node_b->live);
+	_Alignas(BVH_TREE_ALIGNMENT) BvhNode reframed;
+
+	if (!pairs->is_one_frame)
+	{
+		reframe_node(pairs->a, node_a, pairs->b, &reframed);
+		node_a = &reframed;
+	}
+	pairs->depth += push_pairs(&pairs->stack[pairs->depth],
+							   a,
+							   b,
+							   node_pairs(node_a, node_b) & live);
+}
+
 TREE_TARGET static size_t
 pairs_next(BvhPairs *pairs, BvhPair *out, size_t room)
 {
 	const BvhNode *nodes_a = tree_nodes(pairs->a);
 	const BvhNode *nodes_b = tree_nodes(pairs->b);
-	const BvhBlock *blocks_a = tree_blocks(pairs->a);
-	const BvhBlock *blocks_b = tree_blocks(pairs->b);
-	BvhNode reframed;
 	size_t n = 0;
 
 	if (pairs->pending_mask != 0)
@@ -258,88 +386,53 @@ pairs_next(BvhPairs *pairs, BvhPair *out, size_t room)
 	while (pairs->depth > 0)
 	{
 		BvhPairsEntry entry = pairs->stack[--pairs->depth];
-		const BvhNode *parent_a = &nodes_a[entry.a >> 3];
-		const BvhNode *parent_b = &nodes_b[entry.b >> 3];
 		bool is_same = pairs->is_self && entry.a == entry.b;
-		const BvhNode *node_a;
-		uint32_t a = 0;
-		uint32_t b = 0;
+		uint32_t which_a;
+		uint32_t which_b;
+		uint32_t a = slot_ref(nodes_a, entry.a, &which_a);
+		uint32_t b = slot_ref(nodes_b, entry.b, &which_b);
+		const BvhBlock *block_a;
+		const BvhBlock *block_b;
 		uint64_t mask;
 
 		if (++pairs->nsteps % BVH_TICK_STEPS == 0)
 			pairs->env->tick(pairs->env->context);
-
-		/* the roots are in no lane */
-		if (entry.a != BVH_PAIRS_ROOT)
-		{
-			a = parent_a->child[entry.a & 7];
-			b = parent_b->child[entry.b & 7];
-		}
-		/* what of a is compared with a node, or a lane, of b */
-		node_a = ref_is_block(a) ? parent_a : &nodes_a[a];
-		if (!pairs->is_one_frame && !(ref_is_block(a) && ref_is_block(b)))
-		{
-			reframe_node(pairs->a, node_a, pairs->b, &reframed);
-			node_a = &reframed;
-		}
-
-		if (!ref_is_block(a) && !ref_is_block(b))
+		if (!ref_is_block(a) || !ref_is_block(b))
 		{
 			pairs->nnodes++;
 			if (is_same)
-			{
 				open_self(pairs, nodes_a, a);
-				continue;
-			}
-			mask = node_pairs(node_a, &nodes_b[b]);
-			mask &= rows(nodes_a[a].live) & columns(nodes_b[b].live);
-			pairs->depth += push_pairs(&pairs->stack[pairs->depth], a, b, mask);
+			else if (ref_is_block(a))
+				open_beside_block(pairs, entry, true, b, ref_block(a), which_a);
+			else if (ref_is_block(b))
+				open_beside_block(pairs, entry, false, a, ref_block(b), which_b);
+			else
+				open_both(pairs, a, b);
+			continue;
 		}
-		else if (!ref_is_block(a))
+
+		pairs->nblocks++;
+		block_a = &tree_blocks(pairs->a)[ref_block(a)];
+		block_b = &tree_blocks(pairs->b)[ref_block(b)];
+		/* few boxes of a block reach what is beside it */
+		if (!is_same && !ref_is_block(entry.a))
 		{
-			uint32_t lanes = node_hits_lane(node_a, parent_b, (int) (entry.b & 7));
+			Box3 box;
 
-			pairs->nnodes++;
-			for (lanes &= nodes_a[a].live; lanes != 0; lanes &= lanes - 1)
-				pairs->stack[pairs->depth++] =
-					(BvhPairsEntry){a << 3 | (uint32_t) __builtin_ctz(lanes), entry.b};
+			slot_box(pairs->b, entry.b, &box);
+			which_a &= block_overlaps(block_a, &box);
 		}
-		else if (!ref_is_block(b))
-		{
-			uint32_t lanes = node_hits_lane(&nodes_b[b], node_a, (int) (entry.a & 7));
-
-			pairs->nnodes++;
-			for (lanes &= nodes_b[b].live; lanes != 0; lanes &= lanes - 1)
-				pairs->stack[pairs->depth++] =
-					(BvhPairsEntry){entry.a, b << 3 | (uint32_t) __builtin_ctz(lanes)};
-		}
-		else
-		{
-			const BvhBlock *block_a = &blocks_a[ref_block(a)];
-			const BvhBlock *block_b = &blocks_b[ref_block(b)];
-			uint32_t which = ref_live(a);
-
-			pairs->nblocks++;
-			if (!is_same)
-			{
-				Box3 box;
-
-				node_box(pairs->b, parent_b, (int) (entry.b & 7), &box);
-				which &= block_overlaps(block_a, &box);
-			}
-			mask = match_blocks(block_a, which, block_b, pairs->op) &
-				   columns(ref_live(b));
-			if (is_same)
-				mask &= ABOVE_DIAGONAL | (pairs->mode == BVH_SELF_ALL ? DIAGONAL : 0);
-			if (mask == 0)
-				continue;
-			pairs->pending_a = ref_block(a);
-			pairs->pending_b = ref_block(b);
-			pairs->pending_mask = mask;
-			n = give_pairs(pairs, out, n, room);
-			if (n == room)
-				return n;
-		}
+		mask = match_blocks(block_a, which_a, block_b, pairs->op) & columns(which_b);
+		if (is_same)
+			mask &= ABOVE_DIAGONAL | (pairs->mode == BVH_SELF_ALL ? DIAGONAL : 0);
+		if (mask == 0)
+			continue;
+		pairs->pending_a = ref_block(a);
+		pairs->pending_b = ref_block(b);
+		pairs->pending_mask = mask;
+		n = give_pairs(pairs, out, n, room);
+		if (n == room)
+			return n;
 	}
 	return n;
 }
