@@ -185,20 +185,34 @@ bvh_dynamic_leaf_branch(const Box3 *fat, uint32_t ref)
 	return branch;
 }
 
-/* bvh_dynamic_summary --- the branch that a node hangs on, from those below */
-DynamicBranch
-bvh_dynamic_summary(const BvhDynamic *tree, uint32_t node)
+/* all of a branch but its link, from those below its node */
+static inline void
+summarize(const BvhDynamic *tree, uint32_t node, DynamicBranch *to)
 {
 	const DynamicBranch *a = &tree->nodes[node].branch[0];
 	const DynamicBranch *b = &tree->nodes[node].branch[1];
 
-	return (DynamicBranch){.box = union_of(&a->box, &b->box),
-						   .ref = node,
-						   .nleaves = a->nleaves + b->nleaves,
-						   .least = a->least < b->least ? a->least : b->least,
-						   .height = (uint8_t) (1 + (a->height > b->height ? a->height
-																		   : b->height)),
-						   .is_changed = true};
+	for (int d = 0; d < 3; d++)
+	{
+		to->box.lo[d] = a->box.lo[d] < b->box.lo[d] ? a->box.lo[d] : b->box.lo[d];
+		to->box.hi[d] = a->box.hi[d] > b->box.hi[d] ? a->box.hi[d] : b->box.hi[d];
+	}
+	to->ref = node;
+	to->nleaves = a->nleaves + b->nleaves;
+	to->least = a->least < b->least ? a->least : b->least;
+	to->height = (uint8_t) (1 + (a->height > b->height ? a->height : b->height));
+	to->is_changed = true;
+}
+
+/* bvh_dynamic_summary --- the branch that a node hangs on, from those below */
+DynamicBranch
+bvh_dynamic_summary(const BvhDynamic *tree, uint32_t node)
+{
+	DynamicBranch branch;
+
+	summarize(tree, node, &branch);
+	branch.link = DYNAMIC_NONE;
+	return branch;
 }
 
 /* ---------------------------------------------------------------- the place of a box */
@@ -288,6 +302,10 @@ find_place(const BvhDynamic *tree, const DynamicBranch *leaf)
 		double limit;
 		int best;
 		int next;
+
+		/* both: on the way up, rotations look at the other one, too */
+		fetch_ahead(tree, node->branch[0].ref);
+		fetch_ahead(tree, node->branch[1].ref);
 
 		longest = 0.0;
 		if (!longest_side(&grown, &longest) || longest * unit.factor < SMALL_FOR_UNIT)
@@ -398,8 +416,7 @@ rotate(BvhDynamic *tree, uint32_t node, int depth)
 	grandchild = tree->nodes[branch[best_side].ref].branch[best_grandchild];
 	bvh_dynamic_set_branch(tree, link_to(branch[best_side].ref, best_grandchild), &child);
 	bvh_dynamic_set_branch(tree, link_to(node, 1 - best_side), &grandchild);
-	child = bvh_dynamic_summary(tree, branch[best_side].ref);
-	bvh_dynamic_set_branch(tree, link_to(node, best_side), &child);
+	summarize(tree, branch[best_side].ref, &branch[best_side]);
 }
 
 /* bring all branches above a node, which has this depth, up to date */
@@ -409,14 +426,10 @@ update_upward(BvhDynamic *tree, uint32_t node, int depth, bool rotates)
 	for (;; depth--)
 	{
 		uint32_t link = tree->nodes[node].branch[0].link;
-		DynamicBranch *at = (DynamicBranch *) branch_at(tree, link);
-		DynamicBranch branch;
 
 		if (rotates)
 			rotate(tree, node, depth);
-		branch = bvh_dynamic_summary(tree, node);
-		branch.link = at->link;
-		*at = branch;
+		summarize(tree, node, (DynamicBranch *) branch_at(tree, link));
 		if (link == DYNAMIC_NONE)
 			return;
 		node = link >> 1;
@@ -645,15 +658,11 @@ bvh_dynamic_refit(BvhDynamic *tree, const Box3 *boxes)
 	for (;;)
 	{
 		uint32_t link = tree->nodes[node].branch[0].link;
-		DynamicBranch *at = (DynamicBranch *) branch_at(tree, link);
-		DynamicBranch branch;
 
 		for (int side = 0; side < 2; side++)
 			if (is_leaf(tree->nodes[node].branch[side].ref))
 				refit_leaf(tree, &tree->nodes[node].branch[side], boxes);
-		branch = bvh_dynamic_summary(tree, node);
-		branch.link = at->link;
-		*at = branch;
+		summarize(tree, node, (DynamicBranch *) branch_at(tree, link));
 		if (link == DYNAMIC_NONE)
 			return;
 		node = link >> 1;

@@ -88,6 +88,19 @@ leaf_of(const BvhDynamic *tree, uint32_t ref)
 	return &tree->leaves[ref & ~DYNAMIC_LEAF];
 }
 
+/* have what a ref names on its way from memory: a walk is mostly waiting for it */
+static inline void
+fetch_ahead(const BvhDynamic *tree, uint32_t ref)
+{
+	if (is_leaf(ref))
+		__builtin_prefetch(leaf_of(tree, ref));
+	else
+	{
+		__builtin_prefetch(&tree->nodes[ref].branch[0]);
+		__builtin_prefetch(&tree->nodes[ref].branch[1]);
+	}
+}
+
 static inline uint32_t
 link_to(uint32_t node, int side)
 {

@@ -59,7 +59,10 @@ bvh_dynamic_range_leaves(BvhDynamicRange *query, uint32_t *proxies, size_t room)
 		BVH_ASSERT(query->depth + 2 <= BVH_DYNAMIC_HEIGHT + 2);
 		for (int side = 1; side >= 0; side--)
 			if (kernels->in_range(&node->branch[side].box, &query->node_range))
+			{
+				fetch_ahead(tree, node->branch[side].ref);
 				query->stack[query->depth++] = node->branch[side].ref;
+			}
 	}
 	return n;
 }
