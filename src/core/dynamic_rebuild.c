@@ -127,8 +127,6 @@ twig_branch(const Rebuild *rebuild, const Twig *twig)
 		if (is_leaf((uint32_t) item->id))
 			return bvh_dynamic_leaf_branch(&item->box, (uint32_t) item->id);
 		branch = bvh_dynamic_summary(rebuild->tree, (uint32_t) item->id);
-		/* it may be larger than what is below */
-		branch.box = item->box;
 	}
 	branch.is_changed = false;
 	return branch;
