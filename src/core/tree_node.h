@@ -167,11 +167,15 @@ node_box(const BvhTree *tree, const BvhNode *node, int lane, Box3 *box)
 	{
 		double lo = node->bound[d][lane];
 		double neg_hi = node->bound[d + 3][lane];
+		double hi;
 
 		lo = lo - fabs(lo) * BVH_ROUNDED - BVH_UNDERRUN;
 		neg_hi = neg_hi - fabs(neg_hi) * BVH_ROUNDED - BVH_UNDERRUN;
-		box->lo[d] = tree->origin[d] + lo * tree->unscale;
-		box->hi[d] = tree->origin[d] - neg_hi * tree->unscale;
+		lo = tree->origin[d] + lo * tree->unscale;
+		hi = tree->origin[d] - neg_hi * tree->unscale;
+		/* an infinity at the wrong end is but a sum that was too large */
+		box->lo[d] = lo < DBL_MAX ? lo : DBL_MAX;
+		box->hi[d] = hi > -DBL_MAX ? hi : -DBL_MAX;
 	}
 }
 

@@ -461,6 +461,20 @@ check_ticks(Rng *rng)
 	free(items);
 }
 
+static BvhBlock *
+full_block(BvhTree *tree)
+{
+	for (uint32_t at = 0; at < tree->nnodes; at++)
+		for (int lane = 0; lane < BVH_WIDTH; lane++)
+		{
+			uint32_t ref = tree_nodes(tree)[at].child[lane];
+
+			if (ref_is_block(ref) && ref_live(ref) == 0xFF)
+				return &tree_blocks(tree)[ref_block(ref)];
+		}
+	return NULL;
+}
+
 /* each kind of damage, and what the check says of it */
 static void
 check_faults(Rng *rng)
@@ -486,7 +500,7 @@ check_faults(Rng *rng)
 
 		memcpy(copy, tree, size);
 		node = &tree_nodes(copy)[0];
-		block = &tree_blocks(copy)[copy->nblocks / 2];
+		block = full_block(copy);
 		while (ref_is_block(node->child[inner]))
 			inner++;
 		switch (damage)

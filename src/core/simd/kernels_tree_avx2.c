@@ -264,9 +264,11 @@ node_distances(const BvhTree *tree, const BvhNode *node, const Box3 *query, doub
 
 			lo[d] = unrounded(_mm256_cvtps_pd(bound));
 			lo[d] = _mm256_add_pd(origin, _mm256_mul_pd(lo[d], unscale));
+			lo[d] = _mm256_min_pd(lo[d], _mm256_set1_pd(DBL_MAX));
 			bound = _mm_load_ps(&node->bound[d + 3][4 * part]);
 			hi[d] = unrounded(_mm256_cvtps_pd(bound));
 			hi[d] = _mm256_sub_pd(origin, _mm256_mul_pd(hi[d], unscale));
+			hi[d] = _mm256_max_pd(hi[d], _mm256_set1_pd(-DBL_MAX));
 		}
 		careful |= distances(lo, hi, query, &out[4 * part]) << 4 * part;
 	}

@@ -269,8 +269,10 @@ node_distances(const BvhTree *tree, const BvhNode *node, const Box3 *query, doub
 
 		lo[d] = unrounded(_mm512_cvtps_pd(_mm256_load_ps(node->bound[d])));
 		lo[d] = _mm512_add_pd(origin, _mm512_mul_pd(lo[d], unscale));
+		lo[d] = _mm512_min_pd(lo[d], _mm512_set1_pd(DBL_MAX));
 		hi[d] = unrounded(_mm512_cvtps_pd(_mm256_load_ps(node->bound[d + 3])));
 		hi[d] = _mm512_sub_pd(origin, _mm512_mul_pd(hi[d], unscale));
+		hi[d] = _mm512_max_pd(hi[d], _mm512_set1_pd(-DBL_MAX));
 	}
 	careful = distances(lo, hi, query, out);
 	for (; careful != 0; careful &= careful - 1)
