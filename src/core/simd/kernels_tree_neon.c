@@ -329,6 +329,19 @@ vec_min(Vec8 a, Vec8 b)
 	return a;
 }
 
+/* the minimum if so, else acc */
+static inline Vec8
+vec_min_if(bool condition, Vec8 a, Vec8 acc)
+{
+	uint32x4_t so = vdupq_n_u32(0u - condition);
+
+	for (int i = 0; i < 2; i++)
+		acc.val[i] = vbslq_f32(vandq_u32(so, vcltq_f32(a.val[i], acc.val[i])),
+							   a.val[i],
+							   acc.val[i]);
+	return acc;
+}
+
 /* centers, and negated centers, of a box */
 static inline Vec8
 vec_centers(Vec8 box)
