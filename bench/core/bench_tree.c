@@ -15,12 +15,7 @@
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
  */
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
-
-#include "core/simd/kernels.h"
+#include "bench.h"
 #include "peers.h"
 
 #define NPROBES   100000
@@ -85,61 +80,6 @@ static size_t nboxes;
 static BvhItem *probe_items;
 static PeerBox *probes;
 static double sum_of_distances[NWHO];
-
-static uint64_t random_state = 42;
-
-/* SplitMix64 */
-static double
-unit(void)
-{
-	uint64_t z = random_state += UINT64_C(0x9E3779B97F4A7C15);
-
-	z = (z ^ z >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
-	z = (z ^ z >> 27) * UINT64_C(0x94D049BB133111EB);
-	return (double) ((z ^ z >> 31) >> 11) * 0x1p-53;
-}
-
-static double
-now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (double) t.tv_sec + (double) t.tv_nsec * 1e-9;
-}
-
-static void *
-must_alloc(size_t size)
-{
-	void *p = malloc(size);
-
-	if (p == NULL)
-		abort();
-	return p;
-}
-
-static void *
-env_alloc(void *context, size_t size)
-{
-	(void) context;
-	return malloc(size);
-}
-
-static void
-env_release(void *context, void *chunk)
-{
-	(void) context;
-	free(chunk);
-}
-
-static void
-env_tick(void *context)
-{
-	++*(uint64_t *) context;
-}
-
-static uint64_t nticks;
-static const BvhEnv env = {env_alloc, env_release, env_tick, &nticks};
 
 static BvhTree *
 build_tree(const BvhItem *from, size_t n, BvhBuildKind kind)

@@ -92,3 +92,33 @@ boost_pairs(const PeerBox *boxes, size_t n)
 	}
 	return nfound;
 }
+
+void
+boost_insert(const PeerBox *boxes, size_t n)
+{
+	tree.reset(new Tree());
+	for (size_t i = 0; i < n; i++)
+		tree->insert(Value(to_box(boxes[i]), static_cast<uint32_t>(i)));
+}
+
+void
+boost_move(const PeerBox *from, const PeerBox *to, const uint32_t *which, size_t n)
+{
+	for (size_t k = 0; k < n; k++)
+	{
+		uint32_t i = which[k];
+
+		tree->remove(Value(to_box(from[i]), i));
+		tree->insert(Value(to_box(to[i]), i));
+	}
+}
+
+uint64_t
+boost_remove(const PeerBox *boxes, size_t n)
+{
+	uint64_t nremoved = 0;
+
+	for (size_t i = 0; i < n; i++)
+		nremoved += tree->remove(Value(to_box(boxes[i]), static_cast<uint32_t>(i)));
+	return nremoved;
+}

@@ -28,6 +28,12 @@ extern "C"
 	extern uint64_t boost_overlaps(const PeerBox *probes, size_t n);
 	extern uint64_t boost_nearest(const PeerBox *probes, size_t n, int k, double *sum);
 	extern uint64_t boost_pairs(const PeerBox *boxes, size_t n);
+
+	/* one by one: box i is value i */
+	extern void boost_insert(const PeerBox *boxes, size_t n);
+	extern void boost_move(const PeerBox *from, const PeerBox *to, const uint32_t *which,
+						   size_t n);
+	extern uint64_t boost_remove(const PeerBox *boxes, size_t n);
 #endif
 
 #ifdef HAVE_EMBREE

@@ -1,5 +1,5 @@
 #!/bin/bash
-# run.sh: the tree in memory beside Boost.Geometry's R-tree and Embree 3, in one
+# run.sh: the trees in memory beside Boost.Geometry's R-tree and Embree 3, in one
 # run.  A library that is not installed is left out.
 #
 # Settings, from the environment: BOXES=1000000 ROUNDS=5 KERNELS=best
@@ -35,6 +35,12 @@ if have_header embree3/rtcore.h; then
 else
   echo "left out: Embree 3 is not installed"
 fi
-${CC:-cc} -std=gnu17 -ffp-contract=off "${flags[@]}" -o "$out/bench_tree" \
-  bench/core/bench_tree.c src/core/*.c src/core/simd/*.c "${objects[@]}" "${libraries[@]}"
-exec "$out/bench_tree" "${BOXES:-1000000}" "${ROUNDS:-5}" ${KERNELS:+"$KERNELS"}
+for bench in bench_tree bench_dynamic; do
+  ${CC:-cc} -std=gnu17 -ffp-contract=off "${flags[@]}" -o "$out/$bench" \
+    "bench/core/$bench.c" src/core/*.c src/core/simd/*.c "${objects[@]}" "${libraries[@]}"
+done
+status=0
+"$out/bench_tree" "${BOXES:-1000000}" "${ROUNDS:-5}" ${KERNELS:+"$KERNELS"} || status=$?
+echo
+"$out/bench_dynamic" $((${BOXES:-1000000} / 5)) "${ROUNDS:-5}" ${KERNELS:+"$KERNELS"} || status=$?
+exit $status

@@ -111,6 +111,16 @@ typedef struct BvhNeighbour
 	uint64_t id;
 } BvhNeighbour;
 
+/* a heap, in inline_entries or in memory of the environment */
+typedef struct BvhNearestQueue
+{
+	const BvhEnv *env;
+	size_t n;
+	size_t size;
+	BvhNearestEntry *entries;
+	BvhNearestEntry inline_entries[BVH_NEAREST_INLINE];
+} BvhNearestQueue;
+
 /*
  * Boxes by their distance from the query box, equal distances by id.  Grows
  * memory from the environment when the queue outgrows its inline part, which
@@ -119,16 +129,12 @@ typedef struct BvhNeighbour
 typedef struct BvhNearestQuery
 {
 	const BvhTree *tree;
-	const BvhEnv *env;
 	Box3 query;
 	double most; /* distances beyond are of no interest */
 	uint32_t nsteps;
 	uint64_t nnodes;
 	uint64_t nblocks;
-	size_t n;
-	size_t size;
-	BvhNearestEntry *queue; /* a heap: inline_queue, or memory of the environment */
-	BvhNearestEntry inline_queue[BVH_NEAREST_INLINE];
+	BvhNearestQueue queue;
 } BvhNearestQuery;
 
 extern void bvh_tree_nearest_begin(BvhNearestQuery *nearest, const BvhTree *tree,

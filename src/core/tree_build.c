@@ -29,6 +29,11 @@
 #define GIANT_SHARE  0.25f
 #define GIANT_ROUNDS 4
 
+/* log2 of the boxes of a block */
+#define BLOCK_BITS 3
+
+_Static_assert(BVH_WIDTH == 1 << BLOCK_BITS, "a block is a leaf of the skeleton");
+
 /* items on their way from memory while blocks are filled */
 #define AHEAD 64
 
@@ -421,11 +426,12 @@ grow_all(Build *build)
 		bvh_grow_skeleton(build, 0, build->n, NO_TWIG);
 }
 
-static BvhStatus
-build_sah(Build *build)
+/* bvh_build_twigs --- the skeleton of all boxes, with the root first */
+BvhStatus
+bvh_build_twigs(Build *build)
 {
 	const BvhEnv *env = build->env;
-	uint64_t most_twigs = 2 * most_blocks(build->n) + 1;
+	uint64_t most_twigs = 2 * most_leaves(build->n, build->leaf_bits) + 1;
 
 	build->prims = env->alloc(env->context, build->n * sizeof(BvhPrim));
 	if (build->prims == NULL)
@@ -436,7 +442,17 @@ build_sah(Build *build)
 	build->order = (char *) &build->prims[0].item;
 	build->order_stride = sizeof(BvhPrim);
 	grow_all(build);
+	return BVH_OK;
+}
 
+static BvhStatus
+build_sah(Build *build)
+{
+	const BvhEnv *env = build->env;
+	BvhStatus status = bvh_build_twigs(build);
+
+	if (status != BVH_OK)
+		return status;
 	build->plans = env->alloc(env->context, build->ntwigs * sizeof(Plan));
 	if (build->plans == NULL)
 		return BVH_NO_MEMORY;
@@ -467,18 +483,46 @@ build_along_curve(Build *build)
 	return BVH_OK;
 }
 
-static void
-release_all(const Build *build)
+/* bvh_build_begin --- what all of a build of n >= 1 boxes shares */
+BvhStatus
+bvh_build_begin(const BvhEnv *env, const BvhItem *items, size_t n, int leaf_bits,
+				Build **build)
 {
+	*build = env->alloc(env->context, sizeof(Build));
+	if (*build == NULL)
+		return BVH_NO_MEMORY;
+	(*build)->env = env;
+	(*build)->kernels = bvh_kernels->tree;
+	(*build)->items = items;
+	(*build)->n = n;
+	(*build)->leaf_bits = leaf_bits;
+	(*build)->leaf_size = (size_t) 1 << leaf_bits;
+	(*build)->ngiants = 0;
+	(*build)->nsteps = 0;
+	(*build)->prims = NULL;
+	(*build)->twigs = NULL;
+	(*build)->plans = NULL;
+	(*build)->curve[0] = (*build)->curve[1] = NULL;
+	(*build)->ntwigs = 0;
+	(*build)->nblocks = 0;
+	return BVH_OK;
+}
+
+/* bvh_build_end --- release all that the build took */
+void
+bvh_build_end(Build *build)
+{
+	const BvhEnv *env = build->env;
 	void *chunks[] = {build->prims,
 					  build->twigs,
 					  build->plans,
 					  build->curve[0],
-					  build->curve[1]};
+					  build->curve[1],
+					  build};
 
 	for (size_t i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++)
 		if (chunks[i] != NULL)
-			build->env->release(build->env->context, chunks[i]);
+			env->release(env->context, chunks[i]);
 }
 
 /*
@@ -502,22 +546,9 @@ bvh_tree_build(const BvhEnv *env, const BvhItem *items, size_t n,
 		*tree = new_tree(env, 0, 0);
 		return *tree != NULL ? BVH_OK : BVH_NO_MEMORY;
 	}
-	build = env->alloc(env->context, sizeof(Build));
-	if (build == NULL)
-		return BVH_NO_MEMORY;
-	build->env = env;
-	build->kernels = bvh_kernels->tree;
-	build->items = items;
-	build->n = n;
-	build->ngiants = 0;
-	build->nsteps = 0;
-	build->prims = NULL;
-	build->twigs = NULL;
-	build->plans = NULL;
-	build->curve[0] = build->curve[1] = NULL;
-	build->ntwigs = 0;
-	build->nblocks = 0;
-
+	status = bvh_build_begin(env, items, n, BLOCK_BITS, &build);
+	if (status != BVH_OK)
+		return status;
 	status = options->kind == BVH_BUILD_HILBERT ? build_along_curve(build)
 												: build_sah(build);
 	if (status == BVH_OK)
@@ -535,8 +566,7 @@ bvh_tree_build(const BvhEnv *env, const BvhItem *items, size_t n,
 		walk_branches(build, *tree);
 		fill_bounds(build, *tree);
 	}
-	release_all(build);
-	env->release(env->context, build);
+	bvh_build_end(build);
 	return status;
 }
 
@@ -575,7 +605,7 @@ bvh_tree_bounds(const BvhTree *tree, Box3 *bounds)
 size_t
 bvh_tree_largest_size(size_t n)
 {
-	uint64_t nblocks = most_blocks(n);
+	uint64_t nblocks = most_leaves(n, BLOCK_BITS);
 
 	return size_of(nblocks, nblocks) + BVH_TREE_ALIGNMENT;
 }
@@ -592,5 +622,5 @@ size_t
 bvh_tree_work_size(size_t n)
 {
 	return sizeof(Build) + n * sizeof(BvhPrim) +
-		   (2 * most_blocks(n) + 1) * (sizeof(Twig) + sizeof(Plan));
+		   (2 * most_leaves(n, BLOCK_BITS) + 1) * (sizeof(Twig) + sizeof(Plan));
 }

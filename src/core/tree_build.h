@@ -65,7 +65,7 @@ typedef struct Part
 {
 	size_t first;
 	size_t n;
-	uint32_t budget;  /* blocks that they may take */
+	uint32_t budget;  /* leaves that they may take */
 	uint32_t left_of; /* the twig whose right child this is, or NO_TWIG */
 	int depth;
 	int exponent;  /* of the frame that the prims are in */
@@ -110,8 +110,10 @@ typedef struct Build
 	const BvhTreeKernels *kernels;
 	const BvhItem *items;
 	size_t n;
-	size_t ngiants; /* at the end of the order */
-	Frame frame;    /* of the others */
+	size_t ngiants;   /* at the end of the order */
+	int leaf_bits;    /* log2 of leaf_size */
+	size_t leaf_size; /* most boxes of a leaf of the skeleton */
+	Frame frame;      /* of the others */
 	double middle[3];
 	size_t nsteps;
 
@@ -142,18 +144,27 @@ blocks_of(size_t n)
 	return (uint32_t) ((n + BVH_WIDTH - 1) / BVH_WIDTH);
 }
 
-/* blocks that a set of n may take: some more than it needs */
+/* leaves of the skeleton that a set of n needs: blocks, or boxes */
 static inline uint32_t
-budget_of(size_t n)
+leaves_of(const Build *build, size_t n)
 {
-	return blocks_of(n) + (uint32_t) (n / 16) + 4;
+	return (uint32_t) ((n + build->leaf_size - 1) >> build->leaf_bits);
 }
 
-/* both parts of the set have a budget of their own */
-static inline uint64_t
-most_blocks(size_t n)
+/* leaves that a set of n may take: some more than it needs */
+static inline uint32_t
+budget_of(const Build *build, size_t n)
 {
-	return (uint64_t) blocks_of(n) + n / 16 + 9;
+	return leaves_of(build, n) + (uint32_t) (n / 16) + 4;
+}
+
+/* both parts of the set have a budget of their own; no leaf is empty */
+static inline uint64_t
+most_leaves(size_t n, int leaf_bits)
+{
+	uint64_t most = (uint64_t) (n >> leaf_bits) + n / 16 + 10;
+
+	return most < n ? most : n;
 }
 
 static inline void
@@ -218,6 +229,10 @@ center_of(const BvhPrim *prim, int axis)
 }
 
 /* tree_build.c */
+extern BvhStatus bvh_build_begin(const BvhEnv *env, const BvhItem *items, size_t n,
+								 int leaf_bits, Build **build);
+extern BvhStatus bvh_build_twigs(Build *build);
+extern void bvh_build_end(Build *build);
 extern bool bvh_include_finite(Box3 *bounds, const Box3 *b);
 extern void bvh_make_frame(Frame *frame, const Box3 *bounds);
 

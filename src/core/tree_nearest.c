@@ -16,97 +16,8 @@
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
  */
+#include "core/nearest_queue.h"
 #include "core/simd/kernels.h"
-
-/* children of an entry of the queue: four are a cache line and a half */
-#define FANOUT 4
-
-/* nearer first; then what may hide something as near; then by id */
-static inline bool
-comes_first(const BvhNearestEntry *a, const BvhNearestEntry *b)
-{
-	if (a->distance != b->distance)
-		return a->distance < b->distance;
-	if (ref_is_block(a->ref) != ref_is_block(b->ref))
-		return !ref_is_block(a->ref);
-	return a->id < b->id;
-}
-
-/* put an entry where the hole is, or further down */
-static void
-sift_down(BvhNearestQuery *nearest, size_t hole, BvhNearestEntry entry)
-{
-	BvhNearestEntry *queue = nearest->queue;
-
-	for (;;)
-	{
-		size_t child = FANOUT * hole + 1;
-		size_t end = child + FANOUT < nearest->n ? child + FANOUT : nearest->n;
-		size_t first = child;
-
-		if (child >= nearest->n)
-			break;
-		for (size_t i = child + 1; i < end; i++)
-			if (comes_first(&queue[i], &queue[first]))
-				first = i;
-		if (!comes_first(&queue[first], &entry))
-			break;
-		queue[hole] = queue[first];
-		hole = first;
-	}
-	queue[hole] = entry;
-}
-
-/* there is room for it */
-static void
-push(BvhNearestQuery *nearest, BvhNearestEntry entry)
-{
-	BvhNearestEntry *queue = nearest->queue;
-	size_t hole = nearest->n++;
-
-	while (hole > 0)
-	{
-		size_t parent = (hole - 1) / FANOUT;
-
-		if (!comes_first(&entry, &queue[parent]))
-			break;
-		queue[hole] = queue[parent];
-		hole = parent;
-	}
-	queue[hole] = entry;
-}
-
-/* take the first entry off */
-static void
-pop(BvhNearestQuery *nearest)
-{
-	nearest->n--;
-	if (nearest->n > 0)
-		sift_down(nearest, 0, nearest->queue[nearest->n]);
-}
-
-/* room for one more entry */
-static BvhStatus
-make_room(BvhNearestQuery *nearest)
-{
-	const BvhEnv *env = nearest->env;
-	BvhNearestEntry *larger;
-
-	if (nearest->n < nearest->size)
-		return BVH_OK;
-	larger = env->alloc(env->context, 2 * nearest->size * sizeof(BvhNearestEntry));
-	if (larger == NULL)
-	{
-		bvh_tree_nearest_end(nearest);
-		return BVH_NO_MEMORY;
-	}
-	memcpy(larger, nearest->queue, nearest->n * sizeof(BvhNearestEntry));
-	if (nearest->queue != nearest->inline_queue)
-		env->release(env->context, nearest->queue);
-	nearest->queue = larger;
-	nearest->size *= 2;
-	return BVH_OK;
-}
 
 /*
  * measure_run --- the entry of a node or block with these lanes left
@@ -164,19 +75,19 @@ bvh_tree_nearest_begin(BvhNearestQuery *nearest, const BvhTree *tree, const BvhE
 					   const Box3 *query, double most)
 {
 	nearest->tree = tree;
-	nearest->env = env;
 	nearest->query = *query;
 	nearest->most = most;
 	nearest->nsteps = 0;
 	nearest->nnodes = 0;
 	nearest->nblocks = 0;
-	nearest->queue = nearest->inline_queue;
-	nearest->size = BVH_NEAREST_INLINE;
-	nearest->n = 0;
+	queue_begin(&nearest->queue, env);
 	if (tree->nnodes > 0)
 	{
 		nearest->nnodes++;
-		nearest->n = measure_run(nearest, 0, tree_nodes(tree)->live, &nearest->queue[0]);
+		nearest->queue.n = measure_run(nearest,
+									   0,
+									   tree_nodes(tree)->live,
+									   &nearest->queue.entries[0]);
 	}
 }
 
@@ -191,22 +102,23 @@ bvh_tree_nearest_next(BvhNearestQuery *nearest, BvhNeighbour *out, size_t room,
 					  size_t *nout)
 {
 	const BvhNode *nodes = tree_nodes(nearest->tree);
+	BvhNearestQueue *queue = &nearest->queue;
 
 	*nout = 0;
-	while (nearest->n > 0 && *nout < room)
+	while (queue->n > 0 && *nout < room)
 	{
-		BvhNearestEntry top = nearest->queue[0];
+		BvhNearestEntry top = queue->entries[0];
 		BvhNearestEntry run;
 		bool is_block = ref_is_block(top.ref);
 
 		if (++nearest->nsteps % BVH_TICK_STEPS == 0)
-			nearest->env->tick(nearest->env->context);
+			queue->env->tick(queue->env->context);
 		if (is_block)
 		{
 			out[*nout].distance = top.distance;
 			out[(*nout)++].id = top.id;
 		}
-		else if (make_room(nearest) != BVH_OK)
+		else if (queue_make_room(queue, 1) != BVH_OK)
 		{
 			*nout = 0;
 			return BVH_NO_MEMORY;
@@ -215,9 +127,9 @@ bvh_tree_nearest_next(BvhNearestQuery *nearest, BvhNeighbour *out, size_t room,
 		/* what is left of the run stays in the queue */
 		top.mask &= (uint8_t) ~(1 << top.lane);
 		if (measure_run(nearest, top.ref, top.mask, &run))
-			sift_down(nearest, 0, run);
+			queue_sift_down(queue, 0, run);
 		else
-			pop(nearest);
+			queue_pop(queue);
 		if (!is_block)
 		{
 			uint32_t child = nodes[top.ref].child[top.lane];
@@ -234,7 +146,7 @@ bvh_tree_nearest_next(BvhNearestQuery *nearest, BvhNeighbour *out, size_t room,
 				live = nodes[child].live;
 			}
 			if (measure_run(nearest, child, live, &run))
-				push(nearest, run);
+				queue_push(queue, run);
 		}
 	}
 	return BVH_OK;
@@ -245,8 +157,5 @@ bvh_tree_nearest_next(BvhNearestQuery *nearest, BvhNeighbour *out, size_t room,
 void
 bvh_tree_nearest_end(BvhNearestQuery *nearest)
 {
-	if (nearest->queue != nearest->inline_queue)
-		nearest->env->release(nearest->env->context, nearest->queue);
-	nearest->queue = nearest->inline_queue;
-	nearest->n = 0;
+	queue_end(&nearest->queue);
 }

@@ -8,6 +8,7 @@
  * a block of up to 8 boxes, and a block costs the same however full it is: so
  * the cost of a part is its area times the blocks that it needs, which cuts at
  * multiples of 8 where it can.  No part may take more blocks than its budget.
+ * For a dynamic tree, a leaf is one box.
  *
  * Then it is settled which twigs of this skeleton become nodes of eight (Ylitie,
  * Karras and Laine, "Efficient incoherent ray traversal on GPUs through
@@ -15,7 +16,8 @@
  *
  * Height: from depth DEPTH_LIMIT on, a part is halved at a multiple of 8.  So
  * below there are at most 27 levels of at most 2^27 blocks, above one for the
- * giants, and a node of eight spans at least one level.
+ * giants, and a node of eight spans at least one level.  With one box a leaf
+ * there are 30 levels below.
  *
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
@@ -52,15 +54,15 @@ include(float acc[8], const float box[8])
  * that differ least.
  */
 static inline void
-try_cut(Cut *best, float left_cost, size_t nleft, float right_cost, size_t nright,
-		uint32_t budget, int axis, int bin)
+try_cut(const Build *build, Cut *best, float left_cost, size_t nleft, float right_cost,
+		size_t nright, uint32_t budget, int axis, int bin)
 {
-	uint32_t left_blocks = blocks_of(nleft);
-	uint32_t right_blocks = blocks_of(nright);
-	double cost = (double) left_cost * left_blocks + (double) right_cost * right_blocks;
+	uint32_t left_leaves = leaves_of(build, nleft);
+	uint32_t right_leaves = leaves_of(build, nright);
+	double cost = (double) left_cost * left_leaves + (double) right_cost * right_leaves;
 	size_t imbalance = nleft > nright ? nleft - nright : nright - nleft;
 
-	if (left_blocks + right_blocks > budget)
+	if (left_leaves + right_leaves > budget)
 		return;
 	if (best->axis < 0 || cost < best->cost ||
 		(cost == best->cost && imbalance < best->imbalance))
@@ -107,7 +109,8 @@ try_bins(Build *build, const Part *part, int axis, Cut *best)
 			continue;
 		if (nleft == part->n)
 			break;
-		try_cut(best,
+		try_cut(build,
+				best,
 				cost_of(acc.box),
 				nleft,
 				build->right_cost[i],
@@ -180,7 +183,7 @@ swap_prims(BvhPrim *a, BvhPrim *b)
 }
 
 /*
- * cut_halves --- the way out: as exact a half as multiples of 8 allow
+ * cut_halves --- the way out: as exact a half as whole leaves allow
  *
  * Hoare's FIND; equal keys go to either side.
  */
@@ -188,7 +191,7 @@ static void
 cut_halves(Build *build, const Part *part, BvhPrimBounds bounds[2], size_t *nleft)
 {
 	BvhPrim *prims = build->prims + part->first;
-	int64_t k = (int64_t) BVH_WIDTH * (blocks_of(part->n) / 2);
+	int64_t k = (int64_t) (leaves_of(build, part->n) / 2) << build->leaf_bits;
 	int64_t left = 0;
 	int64_t right = (int64_t) part->n - 1;
 	float longest = 0.0f;
@@ -233,7 +236,7 @@ cut_halves(Build *build, const Part *part, BvhPrimBounds bounds[2], size_t *nlef
 
 /* ---------------------------------------------------------------- few boxes */
 
-/* try every cut on every axis; one at a multiple of 8 is always allowed */
+/* try every cut on every axis; one between whole leaves is always allowed */
 static void
 cut_few(Build *build, const Part *part, BvhPrimBounds bounds[2], size_t *nleft)
 {
@@ -262,7 +265,8 @@ cut_few(Build *build, const Part *part, BvhPrimBounds bounds[2], size_t *nleft)
 		for (int i = 1; i < n; i++)
 		{
 			include(acc.box, build->few[sorted[i - 1]].lane);
-			try_cut(&best,
+			try_cut(build,
+					&best,
 					cost_of(acc.box),
 					i,
 					build->right_cost[i],
@@ -346,7 +350,7 @@ bvh_grow_skeleton(Build *build, size_t first, size_t n, uint32_t left_of)
 	int root_exponent;
 	Frame frame;
 
-	*root = (Part){first, n, budget_of(n), left_of, 0, 0, false, no_bounds};
+	*root = (Part){first, n, budget_of(build, n), left_of, 0, 0, false, no_bounds};
 	frame = first == 0 ? build->frame : best_frame(build, root);
 	put_in_frame(build, root, &frame);
 	root_exponent = root->exponent;
@@ -365,7 +369,7 @@ bvh_grow_skeleton(Build *build, size_t first, size_t n, uint32_t left_of)
 		twig->cost = cost_of(part.bounds.box);
 		if (part.exponent != root_exponent)
 			twig->cost = ldexpf(twig->cost, 2 * (part.exponent - root_exponent));
-		if (part.n <= BVH_WIDTH)
+		if (part.n <= build->leaf_size)
 		{
 			build->nblocks++;
 			continue;
@@ -384,7 +388,7 @@ bvh_grow_skeleton(Build *build, size_t first, size_t n, uint32_t left_of)
 			cut_halves(build, &part, bounds, &nleft);
 
 		/* both get what they need, and their share of what is left */
-		spare = part.budget - blocks_of(nleft) - blocks_of(part.n - nleft);
+		spare = part.budget - leaves_of(build, nleft) - leaves_of(build, part.n - nleft);
 		BVH_ASSERT(depth + 2 <= DEPTH_LIMIT + 32);
 		build->stack[depth] = part;
 		build->stack[depth].first += nleft;
@@ -397,7 +401,7 @@ bvh_grow_skeleton(Build *build, size_t first, size_t n, uint32_t left_of)
 		build->stack[depth + 1].n = nleft;
 		build->stack[depth + 1].left_of = NO_TWIG;
 		build->stack[depth + 1].bounds = bounds[0];
-		build->stack[depth + 1].budget = blocks_of(nleft) +
+		build->stack[depth + 1].budget = leaves_of(build, nleft) +
 										 (uint32_t) ((uint64_t) spare * nleft / part.n);
 		build->stack[depth].budget = part.budget - build->stack[depth + 1].budget;
 		depth += 2;
