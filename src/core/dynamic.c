@@ -363,60 +363,93 @@ find_place(const BvhDynamic *tree, const DynamicBranch *leaf)
 
 /* ---------------------------------------------------------------- the way up */
 
+/* two branches that may change places, and what that is good for */
+typedef struct Exchange
+{
+	double gain;
+	int height;
+	uint32_t a;
+	uint32_t b;
+} Exchange;
+
+static inline int
+height_above(int a, int b)
+{
+	return 1 + (a > b ? a : b);
+}
+
+static inline void
+consider(Exchange *best, double gain, int height, int depth, uint32_t a, uint32_t b)
+{
+	if (gain >= best->gain && (gain > best->gain || height < best->height) &&
+		depth + height <= BVH_DYNAMIC_HEIGHT)
+		*best = (Exchange){gain, height, a, b};
+}
+
 /*
- * rotate --- let a child and a grandchild below the other child change places,
- * if that is cheaper, or else as cheap and flatter
+ * rotate --- let a child and a grandchild below the other child, or two
+ * grandchildren, change places, if that is cheaper, or else as cheap and flatter
  */
 static void
 rotate(BvhDynamic *tree, uint32_t node, int depth)
 {
-	DynamicBranch *branch = tree->nodes[node].branch;
-	Unit unit = unit_of_choice(&tree->nodes[node], &branch[0].box);
-	int height = 1 + (branch[0].height > branch[1].height ? branch[0].height
-														  : branch[1].height);
-	double best_gain = 0.0;
-	int best_height = height;
-	int best_side = -1;
-	int best_grandchild = 0;
-	DynamicBranch child;
-	DynamicBranch grandchild;
+	DynamicBranch *child = tree->nodes[node].branch;
+	Unit unit = unit_of_choice(&tree->nodes[node], &child[0].box);
+	Exchange best = {0.0, height_above(child[0].height, child[1].height), 0, 0};
+	const DynamicBranch *below[2] = {NULL, NULL};
+	double cost[2] = {0.0, 0.0};
+	DynamicBranch a;
+	DynamicBranch b;
 
 	for (int side = 0; side < 2; side++)
-	{
-		const DynamicBranch *other = &branch[1 - side];
-		double cost;
-
-		if (is_leaf(branch[side].ref))
-			continue;
-		cost = cost_in(unit, &branch[side].box);
-		for (int i = 0; i < 2; i++)
+		if (!is_leaf(child[side].ref))
 		{
-			const DynamicBranch *moves = &tree->nodes[branch[side].ref].branch[i];
-			const DynamicBranch *stays = &tree->nodes[branch[side].ref].branch[1 - i];
-			Box3 both = union_of(&other->box, &stays->box);
-			double gain = cost - cost_in(unit, &both);
-			int below = 1 +
-						(other->height > stays->height ? other->height : stays->height);
-			int new_height = 1 + (below > moves->height ? below : moves->height);
+			below[side] = tree->nodes[child[side].ref].branch;
+			cost[side] = cost_in(unit, &child[side].box);
+		}
+	for (int side = 0; side < 2; side++)
+	{
+		const DynamicBranch *other = &child[1 - side];
 
-			if (depth + new_height > BVH_DYNAMIC_HEIGHT)
-				continue;
-			if (gain > best_gain || (gain == best_gain && new_height < best_height))
-			{
-				best_gain = gain;
-				best_height = new_height;
-				best_side = side;
-				best_grandchild = i;
-			}
+		for (int i = 0; i < 2 && below[side] != NULL; i++)
+		{
+			const DynamicBranch *moves = &below[side][i];
+			const DynamicBranch *stays = &below[side][1 - i];
+			Box3 both = union_of(&other->box, &stays->box);
+
+			consider(&best,
+					 cost[side] - cost_in(unit, &both),
+					 height_above(height_above(other->height, stays->height),
+								  moves->height),
+					 depth,
+					 link_to(node, 1 - side),
+					 link_to(child[side].ref, i));
 		}
 	}
-	if (best_side < 0)
+	for (int i = 0; i < 2 && below[0] != NULL && below[1] != NULL; i++)
+	{
+		/* the first on the left and i on the right */
+		Box3 left = union_of(&below[1][i].box, &below[0][1].box);
+		Box3 right = union_of(&below[0][0].box, &below[1][1 - i].box);
+
+		consider(&best,
+				 cost[0] + cost[1] - cost_in(unit, &left) - cost_in(unit, &right),
+				 height_above(height_above(below[1][i].height, below[0][1].height),
+							  height_above(below[0][0].height, below[1][1 - i].height)),
+				 depth,
+				 link_to(child[0].ref, 0),
+				 link_to(child[1].ref, i));
+	}
+	if (best.a == best.b)
 		return;
-	child = branch[1 - best_side];
-	grandchild = tree->nodes[branch[best_side].ref].branch[best_grandchild];
-	bvh_dynamic_set_branch(tree, link_to(branch[best_side].ref, best_grandchild), &child);
-	bvh_dynamic_set_branch(tree, link_to(node, 1 - best_side), &grandchild);
-	summarize(tree, branch[best_side].ref, &branch[best_side]);
+	a = *branch_at(tree, best.a);
+	b = *branch_at(tree, best.b);
+	bvh_dynamic_set_branch(tree, best.a, &b);
+	bvh_dynamic_set_branch(tree, best.b, &a);
+	for (int side = 0; side < 2; side++)
+		if (!is_leaf(child[side].ref) &&
+			(child[side].ref == best.a >> 1 || child[side].ref == best.b >> 1))
+			summarize(tree, child[side].ref, &child[side]);
 }
 
 /* bring all branches above a node, which has this depth, up to date */

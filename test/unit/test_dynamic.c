@@ -742,8 +742,8 @@ test_inserted(Rng *rng)
 		int height;
 	} cases[] = {
 		{"random", world_boxes, 1.6, 40},
-		{"sorted", sorted_along_x, 2.6, 40},
-		{"a grid, row by row", grid, 2.2, 50},
+		{"sorted", sorted_along_x, 1.8, 40},
+		{"a grid, row by row", grid, 1.7, 50},
 		{"equal", equal_boxes, 1.01, 14},
 		{"on a line", collinear, 1.2, 25},
 		{"on a line, downwards", collinear_down, 1.2, 25},
