@@ -16,13 +16,14 @@ rows=${ROWS:-1000000}
 probes=${PROBES:-10000}
 centres=${CENTRES:-1000}
 inserts=${INSERTS:-$((rows / 10))}
+outer_rows=${OUTER_ROWS:-20000}
 nested=${NESTED:-5000}
 rounds=${ROUNDS:-3}
 timeout=${TIMEOUT:-300}
 seconds=${SECONDS_PREPARED:-5}
 data=${DATA:-$here/../test/data}
 read -r -a wanted <<<"${CONTESTANTS:-gist bvh cube postgis_nd postgis_sp3d}"
-sections=" ${SECTIONS:-build overlap knn insert prepared grown tenfold real nested} "
+sections=" ${SECTIONS:-build overlap knn insert join prepared grown tenfold real nested} "
 nested_skip=" ${NESTED_SKIP:-} "
 
 # a misspelt name would silently measure less
@@ -33,7 +34,7 @@ for who in "${wanted[@]}" ${NESTED_SKIP:-}; do
   }
 done
 for section in $sections; do
-  [[ " build overlap knn insert prepared grown tenfold real nested " == *" $section "* ]] || {
+  [[ " build overlap knn insert join prepared grown tenfold real nested " == *" $section "* ]] || {
     echo "measure.sh: there is no section \"$section\"" >&2
     exit 2
   }
@@ -171,7 +172,7 @@ SQL
 model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 echo "cpu|${model:-$(uname -m)}, $(nproc) cores" >>"$out/about.txt"
 
-if wants build || wants overlap || wants knn || wants insert || wants prepared || wants grown; then
+if wants build || wants overlap || wants knn || wants insert || wants join || wants prepared || wants grown; then
   say "random boxes: $rows rows, $probes probes, $centres searches, $inserts inserts"
   sql -f "$here/sql/random.sql" -v rows="$rows" -v probes="$probes" -v inserts="$inserts" -v world=1000
   load random
@@ -187,6 +188,10 @@ if wants build || wants overlap || wants knn || wants insert || wants prepared |
     fi
     if wants knn; then
       take_turns knn random "$round" "SELECT * FROM bench.nearest('%s', 10)"
+    fi
+    if wants join; then
+      take_turns join random "$round" "SELECT * FROM bench.joined('%s', $outer_rows)"
+      take_turns join random "$round" "SELECT * FROM bench.best_join('%s')"
     fi
     if wants insert; then
       take_turns insert random "$round" "BEGIN" "SELECT * FROM bench.insert_more('%s')" "ROLLBACK"
@@ -242,6 +247,10 @@ if wants real; then
       take_turns overlap "$set" "$round" "SELECT * FROM bench.overlap('%s')"
     done
     take_turns overlap "$set" 1 "SELECT * FROM bench.leaf_pages('%s')"
+    if wants join; then
+      take_turns join "$set" 1 "SELECT * FROM bench.joined('%s', $outer_rows)"
+      take_turns join "$set" 1 "SELECT * FROM bench.best_join('%s')"
+    fi
   done
 fi
 

@@ -21,6 +21,9 @@ my @figures = (
     [overlap => 'overlap',          'us',    1],
     [knn     => '10 nearest',       'us',    1],
     [insert  => 'insert',           'us',    1],
+    [joined     => 'self-join by index',        'us', 1],
+    [best_join  => 'self-join, best plan',      'us', 1],
+    [join_gain  => 'BVH Join, times the index', 'x',  1],
     [prepared   => 'one query, prepared',      'us', 1],
     [grown      => 'overlap, grown by inserts', 'us', 1],
     [leaf_pages => 'leaf pages of a probe',     '',   1],
@@ -32,7 +35,7 @@ my %scale = map { $_->[0] => $_->[3] } @figures;
 
 # the part of measure.sh that yields a figure; when it was cut short, so was the figure
 my %section = (build => 'build', size => 'build', overlap => 'overlap', knn => 'knn', insert => 'insert',
-    prepared => 'prepared', grown => 'grown', leaf_pages => 'overlap', tenfold => 'overlap');
+    joined => 'join', best_join => 'join', join_gain => 'join', prepared => 'prepared', grown => 'grown', leaf_pages => 'overlap', tenfold => 'overlap');
 
 my (@who, %title, %ours, %tolerance, %about, %left_out, @sets, %boxes);
 open my $in, '<', "$dir/about.txt" or die "$dir/about.txt: $!\n";
@@ -44,7 +47,8 @@ while (<$in>) {
         push @who, $name;
         $title{$name} = $rest[1];
         $ours{$name} = $rest[2] eq 't';
-        $tolerance{$name} = {overlap_hits => $rest[3], knn_total => $rest[4], knn_found => 0};
+        $tolerance{$name} = {overlap_hits => $rest[3], knn_total => $rest[4], knn_found => 0,
+            joined_pairs => $rest[3], best_join_pairs => 0};
     } elsif ($what eq 'data') {
         push @sets, $rest[0];
         $boxes{$rest[0]} = $rest[1];
@@ -88,6 +92,18 @@ sub best {
 for my $who (@ours) {
     my ($many, $few) = (best('tenfold', 'overlap', $who), best('random', 'overlap', $who));
     $rounds{tenfold}{tenfold}{$who} = [$many / $few] if $many && $few;
+}
+
+# Peers have no better plan for a self-join than their index.
+for my $data (@sets) {
+    for my $who (@ours) {
+        my ($index, $join) = (best($data, 'joined', $who), best($data, 'best_join', $who));
+        $rounds{$data}{join_gain}{$who} = [$index / $join] if $index && $join;
+    }
+    next unless $rounds{$data}{best_join};
+    for my $who (@peers) {
+        $rounds{$data}{best_join}{$who} = $rounds{$data}{joined}{$who} if $rounds{$data}{joined}{$who};
+    }
 }
 
 # ratio(data, figure, peer, own) --- how many times ours the peer's figure is.  A build that was cut
@@ -169,7 +185,8 @@ for my $data (@sets) {
                 map({ my ($r) = ratio($data, $figure, $who, $_); defined $r ? sprintf('%.4g', $r) : '' } @ours),
                 $t ? $t->[0] : '';
         }
-        for my $metric (["overlap_hits", 'hits'], ["knn_total", 'sum of distances'], ["knn_found", '']) {
+        for my $metric (["overlap_hits", 'hits'], ["knn_total", 'sum of distances'], ["knn_found", ''],
+            ["joined_pairs", 'pairs'], ["best_join_pairs", 'pairs']) {
             next unless $metric->[0] =~ /^${figure}_/;
             my ($cells, $wrong) = answers($data, $metric->[0]) or next;
             next unless $cells;
@@ -212,7 +229,7 @@ sub print_line {
 print "$about{server} on $about{cpu}\n$about{settings}\n\n";
 printf "%-14s %s\n", $_, $title{$_} for @who;
 printf "%-14s left out: %s\n", $_, $left_out{$_} for sort keys %left_out;
-print "\nThe fastest of all rounds; overlap per probe, 10 nearest per search, insert per row, heap included;\nprepared per transaction.\n";
+print "\nThe fastest of all rounds; overlap per probe, 10 nearest per search, insert per row, heap included;\nself-join per row of the outer side;\nprepared per transaction.\n";
 print "peer/ours: how many times ours the peer's figure is.\n\n";
 print_line(\@head);
 print_line($_) for @lines;

@@ -8,12 +8,13 @@
 #   PROBES=10000         overlap probes
 #   CENTRES=1000         searches for the 10 nearest
 #   INSERTS=ROWS/10      rows inserted into the indexed table
+#   OUTER_ROWS=20000     rows of a self-join by index that are timed
 #   NESTED=5000          nested boxes
 #   ROUNDS=3             how often each is timed; the fastest counts
 #   TIMEOUT=300          seconds that a statement may take
 #   DATA=test/data       folder with the real sets
 #   CONTESTANTS="gist bvh cube postgis_nd postgis_sp3d"
-#   SECTIONS="build overlap knn insert prepared grown tenfold real nested"
+#   SECTIONS="build overlap knn insert join prepared grown tenfold real nested"
 #   SECONDS_PREPARED=5   for how long a prepared statement is run
 #   NESTED_SKIP=""       contestants left out of the nested boxes ("cube" saves minutes)
 #

@@ -220,3 +220,62 @@ CREATE FUNCTION small_query(who text) RETURNS text LANGUAGE sql AS $$
 		regexp_replace(box, '\m([xyz][12])\M', ':\1::float8', 'g'))
 	FROM bench.contestant WHERE name = who;
 $$;
+
+-- joined(contestant, outer_rows) --- microseconds an outer row of a self-join that counts each pair once, by
+-- a nested loop over the index.  Only for some outer rows, which are in no order of place: all of them
+-- would take minutes, and the time of a row does not depend on how many there are.
+CREATE FUNCTION joined(who text, outer_rows bigint) RETURNS SETOF figure LANGUAGE plpgsql AS $$
+DECLARE
+	c bench.contestant := bench.enter(who);
+	query text := format('SELECT count(*) FROM pg_temp.outer_rows a JOIN %I.boxes b ON b.b %s a.b AND a.id < b.id',
+		'of_' || who, c.overlap_op);
+	nrows float8;
+	pairs int8;
+	start timestamptz;
+BEGIN
+	EXECUTE format('CREATE TEMP TABLE outer_rows ON COMMIT DROP AS SELECT * FROM %I.boxes ORDER BY id LIMIT %s',
+		'of_' || who, outer_rows);
+	ANALYZE pg_temp.outer_rows;
+	SELECT count(*) INTO nrows FROM pg_temp.outer_rows;
+	IF c.ours THEN
+		SET LOCAL bvhindex.enable_join = off;
+	END IF;
+	PERFORM bench.search_with_index();
+	PERFORM bench.scan_of(query, 'boxes_b');
+	EXECUTE query INTO pairs;
+	start := clock_timestamp();
+	EXECUTE query INTO pairs;
+	RETURN NEXT bench.row_of('joined', bench.seconds_since(start) * 1e6 / nrows);
+	RETURN NEXT bench.row_of('joined_pairs', pairs);
+END $$;
+
+-- best_join(contestant) --- the same by BVH Join, for all rows; ours alone can
+CREATE FUNCTION best_join(who text) RETURNS SETOF figure LANGUAGE plpgsql AS $$
+DECLARE
+	c bench.contestant := bench.enter(who);
+	query text := format('SELECT count(*) FROM %1$I.boxes a JOIN %1$I.boxes b ON b.b %2$s a.b AND a.id < b.id',
+		'of_' || who, c.overlap_op);
+	line text;
+	plan text := '';
+	nrows float8;
+	pairs int8;
+	start timestamptz;
+BEGIN
+	IF NOT c.ours THEN
+		RETURN;
+	END IF;
+	-- so that it is a single pass; a nested loop needs no memory
+	SET LOCAL work_mem = '256MB';
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+		plan := plan || E'\n' || line;
+	END LOOP;
+	IF plan !~ 'BVH Join' THEN
+		RAISE EXCEPTION 'the planner did not choose BVH Join' USING DETAIL = plan;
+	END IF;
+	EXECUTE format('SELECT count(*) FROM %I.boxes', 'of_' || who) INTO nrows;
+	EXECUTE query INTO pairs;
+	start := clock_timestamp();
+	EXECUTE query INTO pairs;
+	RETURN NEXT bench.row_of('best_join', bench.seconds_since(start) * 1e6 / nrows);
+	RETURN NEXT bench.row_of('best_join_pairs', pairs);
+END $$;
