@@ -259,10 +259,10 @@ node_distances(const BvhTree *tree, const BvhNode *node, const Box3 *query, doub
 
 			lo[d] = unrounded(vcvt_f64_f32(vld1_f32(&node->bound[d][2 * part])));
 			lo[d] = vaddq_f64(origin, vmulq_f64(lo[d], unscale));
-			lo[d] = vminq_f64(lo[d], vdupq_n_f64(DBL_MAX));
+			lo[d] = vminnmq_f64(lo[d], vdupq_n_f64(DBL_MAX));
 			hi[d] = unrounded(vcvt_f64_f32(vld1_f32(&node->bound[d + 3][2 * part])));
 			hi[d] = vsubq_f64(origin, vmulq_f64(hi[d], unscale));
-			hi[d] = vmaxq_f64(hi[d], vdupq_n_f64(-DBL_MAX));
+			hi[d] = vmaxnmq_f64(hi[d], vdupq_n_f64(-DBL_MAX));
 		}
 		careful |= distances(lo, hi, query, out, part);
 	}
