@@ -14,9 +14,6 @@
 /* depth of a binary part from which on it is halved; see tree_skeleton.c */
 #define DEPTH_LIMIT 32
 
-/* up to here every cut is tried */
-#define FEW 64
-
 /*
  * What BvhPrim.item has besides the number: as a float, it is then an ordinary
  * number, and not a denormal that costs some machines a hundred cycles.
@@ -132,9 +129,10 @@ typedef struct Build
 
 	Part stack[DEPTH_LIMIT + 32];
 	BvhBins bins;
-	float right_cost[FEW];
-	BvhPrim few[FEW];
-	uint8_t sorted[3][FEW];
+	float right_cost[BVH_FEW];
+	float key[BVH_FEW];
+	BvhPrim few[BVH_FEW];
+	uint8_t sorted[3][BVH_FEW];
 	Unfilled unfilled[7 * BVH_MAX_HEIGHT + 8];
 } Build;
 

@@ -233,26 +233,6 @@ cut_halves(Build *build, const Part *part, BvhPrimBounds bounds[2], size_t *nlef
 
 /* ---------------------------------------------------------------- few boxes */
 
-static void
-sort_few(const BvhPrim *prims, int n, int axis, uint8_t *sorted)
-{
-	float key[FEW];
-
-	for (int i = 0; i < n; i++)
-	{
-		float x = center_of(&prims[i], axis);
-		int j = i;
-
-		for (; j > 0 && x < key[j - 1]; j--)
-		{
-			key[j] = key[j - 1];
-			sorted[j] = sorted[j - 1];
-		}
-		key[j] = x;
-		sorted[j] = (uint8_t) i;
-	}
-}
-
 /* try every cut on every axis; one at a multiple of 8 is always allowed */
 static void
 cut_few(Build *build, const Part *part, BvhPrimBounds bounds[2], size_t *nleft)
@@ -260,7 +240,7 @@ cut_few(Build *build, const Part *part, BvhPrimBounds bounds[2], size_t *nleft)
 	BvhPrim *prims = build->prims + part->first;
 	int n = (int) part->n;
 	Cut best = {0.0, 0, 0, -1, 0};
-	bool goes_left[FEW] = {false};
+	bool goes_left[BVH_FEW] = {false};
 	int left = 0;
 	int right;
 
@@ -270,7 +250,9 @@ cut_few(Build *build, const Part *part, BvhPrimBounds bounds[2], size_t *nleft)
 		uint8_t *sorted = build->sorted[axis];
 		BvhPrimBounds acc = no_bounds;
 
-		sort_few(build->few, n, axis, sorted);
+		for (int i = 0; i < n; i++)
+			build->key[i] = center_of(&build->few[i], axis);
+		build->kernels->sort(build->key, n, sorted);
 		for (int i = n - 1; i > 0; i--)
 		{
 			include(acc.box, build->few[sorted[i]].lane);
@@ -396,7 +378,7 @@ bvh_grow_skeleton(Build *build, size_t first, size_t n, uint32_t left_of)
 
 		if (part.depth >= DEPTH_LIMIT)
 			cut_halves(build, &part, bounds, &nleft);
-		else if (part.n <= FEW)
+		else if (part.n <= BVH_FEW)
 			cut_few(build, &part, bounds, &nleft);
 		else if (!cut_binned(build, &part, bounds, &nleft))
 			cut_halves(build, &part, bounds, &nleft);

@@ -416,17 +416,68 @@ nothing_yet(void)
 	return bounds;
 }
 
+/* each on its side, and each still there */
+static bool
+is_divided(const BvhPartition *part, size_t n)
+{
+	static bool seen[2000];
+
+	memset(seen, 0, sizeof(seen));
+	for (size_t i = 0; i < n; i++)
+	{
+		const BvhPrim *prim = &part->prims[i];
+		float center = prim->lo[part->axis] - prim->neg_hi[part->axis];
+		float place = (center - part->map->first[part->axis]) *
+					  part->map->scale[part->axis];
+		uint32_t item = prim->item & 0x3FFFFFFF;
+
+		if (item >= n || seen[item] || (place < part->cut) != (i < part->left))
+			return false;
+		seen[item] = true;
+	}
+	return true;
+}
+
+static void
+check_sort(Rng *rng, const BvhTreeKernels *kernels, const char *name)
+{
+	for (int round = 0; round < 5000; round++)
+	{
+		float key[BVH_FEW];
+		uint8_t sorted[BVH_FEW];
+		int n = round % (BVH_FEW + 1);
+		bool fine = true;
+
+		for (int i = 0; i < BVH_FEW; i++)
+			key[i] = rng_below(rng, 2) ? (float) rng_unit(rng)
+									   : (float) rng_int(rng, 0, 5);
+		memset(sorted, 0xFF, sizeof(sorted));
+		kernels->sort(key, n, sorted);
+		for (int i = 0; i < n; i++)
+			fine = fine && sorted[i] < n &&
+				   (i == 0 || key[sorted[i - 1]] < key[sorted[i]] ||
+					(key[sorted[i - 1]] == key[sorted[i]] && sorted[i - 1] < sorted[i]));
+		if (!fine)
+		{
+			FAIL("%s: sort", name);
+			NOTE("%d keys", n);
+			return;
+		}
+	}
+	PASS("%s: sort", name);
+}
+
 static void
 check_build(Rng *rng, const BvhTreeKernels *kernels, const char *name)
 {
 	static BvhBins got_bins;
 	static BvhBins want_bins;
-	_Alignas(64) static BvhPrim got[300];
-	_Alignas(64) static BvhPrim want[300];
+	_Alignas(64) static BvhPrim got[2000];
+	_Alignas(64) static BvhPrim want[2000];
 
 	for (int round = 0; round < 3000; round++)
 	{
-		int n = rng_below(rng, 300);
+		int n = rng_below(rng, round % 4 ? 300 : 2000);
 		BvhPrimBounds got_bounds = nothing_yet();
 		BvhPrimBounds want_bounds = nothing_yet();
 		BvhBinMap map = {{0}, {0}, {0}};
@@ -473,9 +524,13 @@ check_build(Rng *rng, const BvhTreeKernels *kernels, const char *name)
 		b = a;
 		b.prims = want;
 		while (a.left < a.right)
-			kernels->partition(&a, (size_t) rng_int(rng, 1, 100));
-		while (b.left < b.right)
-			plain->partition(&b, (size_t) rng_int(rng, 1, 100));
+		{
+			size_t most = (size_t) rng_int(rng, 1, 500);
+
+			kernels->partition(&a, most);
+			plain->partition(&b, most);
+		}
+		same = same && is_divided(&a, (size_t) n);
 		same = same && a.left == b.left && memcmp(got, want, sizeof(BvhPrim) * n) == 0;
 		for (int side = 0; side < 2; side++)
 			same = same && same_lanes(a.bounds[side].box, b.bounds[side].box) &&
@@ -510,6 +565,7 @@ main(void)
 		check_block_pairs(&rng, kernels->tree, kernels->name);
 		check_distances(&rng, kernels->tree, kernels->name);
 		check_build(&rng, kernels->tree, kernels->name);
+		check_sort(&rng, kernels->tree, kernels->name);
 	}
 	return tap_done();
 }

@@ -335,6 +335,16 @@ vec_min(Vec8 a, Vec8 b)
 	return _mm256_min_ps(a, b);
 }
 
+/* the minimum if so, else acc: all ones are a NaN, and minps gives its second operand */
+TREE_TARGET
+static inline Vec8
+vec_min_if(bool condition, Vec8 a, Vec8 acc)
+{
+	__m256 unless = _mm256_castsi256_ps(_mm256_set1_epi32((int) condition - 1));
+
+	return _mm256_min_ps(_mm256_or_ps(a, unless), acc);
+}
+
 /* lo - -hi, and -hi - lo */
 TREE_TARGET
 static inline Vec8
@@ -369,6 +379,37 @@ vec_bins(Vec8 centers, const MapProbe *probe, int32_t bin[4])
 	place = _mm_max_ps(place, _mm_setzero_ps());
 	place = _mm_min_ps(place, probe->last_bin);
 	_mm_storeu_si128((__m128i *) bin, _mm_cvttps_epi32(place));
+}
+
+#define TREE_SORTS_FEW
+
+/* the rank of each key: those less, and those equal before it */
+TREE_TARGET
+static void
+sort_few(const float key[BVH_FEW], int n, uint8_t sorted[BVH_FEW])
+{
+	for (int i = 0; i < n; i++)
+	{
+		__m256 x = _mm256_set1_ps(key[i]);
+		uint64_t less = 0;
+		uint64_t equal = 0;
+
+		for (int j = 0; j < n; j += 8)
+		{
+			__m256 keys = _mm256_loadu_ps(&key[j]);
+
+			less |= (uint64_t) (uint32_t) _mm256_movemask_ps(
+						_mm256_cmp_ps(keys, x, _CMP_LT_OQ))
+					<< j;
+			equal |= (uint64_t) (uint32_t) _mm256_movemask_ps(
+						 _mm256_cmp_ps(keys, x, _CMP_EQ_OQ))
+					 << j;
+		}
+		less |= equal & ((UINT64_C(1) << i) - 1);
+		/* what lies behind the keys does not count */
+		less &= ~UINT64_C(0) >> (BVH_FEW - n);
+		sorted[__builtin_popcountll(less)] = (uint8_t) i;
+	}
 }
 
 #include "core/simd/tree_walk.h"

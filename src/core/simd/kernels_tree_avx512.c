@@ -334,6 +334,16 @@ vec_min(Vec8 a, Vec8 b)
 	return _mm256_min_ps(a, b);
 }
 
+/* the minimum if so, else acc: all ones are a NaN, and minps gives its second operand */
+TREE_TARGET
+static inline Vec8
+vec_min_if(bool condition, Vec8 a, Vec8 acc)
+{
+	__m256 unless = _mm256_castsi256_ps(_mm256_set1_epi32((int) condition - 1));
+
+	return _mm256_min_ps(_mm256_or_ps(a, unless), acc);
+}
+
 /* lo - -hi, and -hi - lo */
 TREE_TARGET
 static inline Vec8
@@ -368,6 +378,33 @@ vec_bins(Vec8 centers, const MapProbe *probe, int32_t bin[4])
 	place = _mm_max_ps(place, _mm_setzero_ps());
 	place = _mm_min_ps(place, probe->last_bin);
 	_mm_storeu_si128((__m128i *) bin, _mm_cvttps_epi32(place));
+}
+
+#define TREE_SORTS_FEW
+
+/* the rank of each key: those less, and those equal before it */
+TREE_TARGET
+static void
+sort_few(const float key[BVH_FEW], int n, uint8_t sorted[BVH_FEW])
+{
+	for (int i = 0; i < n; i++)
+	{
+		__m512 x = _mm512_set1_ps(key[i]);
+		uint64_t less = 0;
+		uint64_t equal = 0;
+
+		for (int j = 0; j < n; j += 16)
+		{
+			__m512 keys = _mm512_loadu_ps(&key[j]);
+
+			less |= (uint64_t) _mm512_cmp_ps_mask(keys, x, _CMP_LT_OQ) << j;
+			equal |= (uint64_t) _mm512_cmp_ps_mask(keys, x, _CMP_EQ_OQ) << j;
+		}
+		less |= equal & ((UINT64_C(1) << i) - 1);
+		/* what lies behind the keys does not count */
+		less &= ~UINT64_C(0) >> (BVH_FEW - n);
+		sorted[__builtin_popcountll(less)] = (uint8_t) i;
+	}
 }
 
 #include "core/simd/tree_walk.h"

@@ -259,10 +259,10 @@ node_distances(const BvhTree *tree, const BvhNode *node, const Box3 *query, doub
 
 			lo[d] = unrounded(vcvt_f64_f32(vld1_f32(&node->bound[d][2 * part])));
 			lo[d] = vaddq_f64(origin, vmulq_f64(lo[d], unscale));
-			lo[d] = vminq_f64(lo[d], vdupq_n_f64(DBL_MAX));
+			lo[d] = vminnmq_f64(lo[d], vdupq_n_f64(DBL_MAX));
 			hi[d] = unrounded(vcvt_f64_f32(vld1_f32(&node->bound[d + 3][2 * part])));
 			hi[d] = vsubq_f64(origin, vmulq_f64(hi[d], unscale));
-			hi[d] = vmaxq_f64(hi[d], vdupq_n_f64(-DBL_MAX));
+			hi[d] = vmaxnmq_f64(hi[d], vdupq_n_f64(-DBL_MAX));
 		}
 		careful |= distances(lo, hi, query, out, part);
 	}
@@ -327,6 +327,19 @@ vec_min(Vec8 a, Vec8 b)
 	for (int i = 0; i < 2; i++)
 		a.val[i] = vbslq_f32(vcltq_f32(a.val[i], b.val[i]), a.val[i], b.val[i]);
 	return a;
+}
+
+/* the minimum if so, else acc */
+static inline Vec8
+vec_min_if(bool condition, Vec8 a, Vec8 acc)
+{
+	uint32x4_t so = vdupq_n_u32(0u - condition);
+
+	for (int i = 0; i < 2; i++)
+		acc.val[i] = vbslq_f32(vandq_u32(so, vcltq_f32(a.val[i], acc.val[i])),
+							   a.val[i],
+							   acc.val[i]);
+	return acc;
 }
 
 /* centers, and negated centers, of a box */

@@ -65,10 +65,13 @@ typedef struct BvhPartition
 	size_t left;
 	size_t right;
 	int axis;
-	float cut; /* bins below go to the left */
+	float cut; /* 1 to the last bin; bins below go to the left */
 	const BvhBinMap *map;
 	BvhPrimBounds bounds[2];
 } BvhPartition;
+
+/* where every cut is tried, for up to so many boxes */
+#define BVH_FEW 64
 
 typedef struct BvhTreeKernels
 {
@@ -93,10 +96,15 @@ typedef struct BvhTreeKernels
 	size_t (*range_next)(BvhRangeQuery *query, uint64_t *ids, size_t room);
 	size_t (*pairs_next)(BvhPairs *pairs, BvhPair *out, size_t room);
 
-	/* the build: include prims in bounds and in bins; take up to most to a side */
+	/*
+	 * The build: include prims in bounds and in bins; take about most of them to
+	 * a side; the places of up to BVH_FEW keys in ascending order, equal ones as
+	 * they were.
+	 */
 	void (*measure)(const BvhPrim *prims, size_t n, BvhPrimBounds *bounds);
 	void (*bin)(const BvhPrim *prims, size_t n, const BvhBinMap *map, BvhBins *bins);
 	void (*partition)(BvhPartition *partition, size_t most);
+	void (*sort)(const float key[BVH_FEW], int n, uint8_t sorted[BVH_FEW]);
 } BvhTreeKernels;
 
 extern const BvhTreeKernels bvh_tree_kernels_scalar;

@@ -208,6 +208,13 @@ vec_min(Vec8 a, Vec8 b)
 	return a;
 }
 
+/* the minimum if so, else acc */
+static inline Vec8
+vec_min_if(bool condition, Vec8 a, Vec8 acc)
+{
+	return condition ? vec_min(a, acc) : acc;
+}
+
 /* centers, and negated centers, of a box */
 static inline Vec8
 vec_centers(Vec8 box)

@@ -477,43 +477,119 @@ bin(const BvhPrim *prims, size_t n, const BvhBinMap *map, BvhBins *bins)
 	}
 }
 
+/* does it go to the left?  The same steps as for its bin, which are then below the cut.
+ */
+static inline bool
+goes_left(const BvhPrim *prim, const BvhPartition *part)
+{
+	float center = prim->lo[part->axis] - prim->neg_hi[part->axis];
+
+	return (center - part->map->first[part->axis]) * part->map->scale[part->axis] <
+		   part->cut;
+}
+
+/* prims whose sides are looked at together */
+#define GROUP 64
+
 /*
- * Two ends that meet: a box that belongs to the other side changes places
- * with the next such box there.
+ * Two ends that meet.  A group of boxes at either end is looked at as a whole:
+ * which of them are on the wrong side is written down without a branch, since
+ * none could be foreseen, and then as many as both ends have change places (after
+ * Edelkamp and Weiss, "BlockQuicksort", 2016).  What is left in the middle, and
+ * what was looked at there without being moved, is done one by one; to include
+ * a box twice does no harm.
  */
 TREE_TARGET static void
 partition(BvhPartition *part, size_t most)
 {
-	const MapProbe probe = map_probe(part->map);
-	const int axis = part->axis;
-	const int32_t cut = (int32_t) part->cut;
 	Vec8 box[2] = {vec_load(part->bounds[0].box), vec_load(part->bounds[1].box)};
 	Vec8 center[2] = {vec_load(part->bounds[0].center), vec_load(part->bounds[1].center)};
 	BvhPrim *left = part->prims + part->left;
 	BvhPrim *right = part->prims + part->right;
+	uint8_t wrong_left[GROUP];
+	uint8_t wrong_right[GROUP];
+	int nleft = 0;
+	int nright = 0;
+	int at_left = 0;
+	int at_right = 0;
+	size_t nseen = 0;
 
-	for (; most > 0 && left < right; most--)
+	while (right - left >= 2 * GROUP && nseen < most)
 	{
-		Vec8 prim = vec_load(left->lane);
-		Vec8 c = vec_centers(prim);
-		int32_t place[4];
+		int nswaps;
 
-		vec_bins(c, &probe, place);
-		if (place[axis] < cut)
+		if (nleft == 0)
 		{
-			box[0] = vec_min(prim, box[0]);
-			center[0] = vec_min(c, center[0]);
-			left++;
+			at_left = 0;
+			nseen += GROUP;
+			for (int i = 0; i < GROUP; i++)
+			{
+				bool is_left = goes_left(&left[i], part);
+				Vec8 prim = vec_load(left[i].lane);
+				Vec8 c = vec_centers(prim);
+
+				for (int side = 0; side < 2; side++)
+				{
+					box[side] = vec_min_if(is_left != side, prim, box[side]);
+					center[side] = vec_min_if(is_left != side, c, center[side]);
+				}
+				wrong_left[nleft] = (uint8_t) i;
+				nleft += !is_left;
+			}
 		}
-		else
+		if (nright == 0)
 		{
-			box[1] = vec_min(prim, box[1]);
-			center[1] = vec_min(c, center[1]);
-			right--;
-			*left = *right;
-			vec_store(right->lane, prim);
+			at_right = 0;
+			nseen += GROUP;
+			for (int i = 0; i < GROUP; i++)
+			{
+				bool is_left = goes_left(&right[-1 - i], part);
+				Vec8 prim = vec_load(right[-1 - i].lane);
+				Vec8 c = vec_centers(prim);
+
+				for (int side = 0; side < 2; side++)
+				{
+					box[side] = vec_min_if(is_left != side, prim, box[side]);
+					center[side] = vec_min_if(is_left != side, c, center[side]);
+				}
+				wrong_right[nright] = (uint8_t) i;
+				nright += is_left;
+			}
 		}
+		nswaps = nleft < nright ? nleft : nright;
+		for (int i = 0; i < nswaps; i++)
+		{
+			BvhPrim *a = &left[wrong_left[at_left + i]];
+			BvhPrim *b = &right[-1 - wrong_right[at_right + i]];
+			Vec8 prim = vec_load(a->lane);
+
+			vec_store(a->lane, vec_load(b->lane));
+			vec_store(b->lane, prim);
+		}
+		at_left += nswaps;
+		at_right += nswaps;
+		nleft -= nswaps;
+		nright -= nswaps;
+		left += nleft == 0 ? GROUP : 0;
+		right -= nright == 0 ? GROUP : 0;
 	}
+	if (right - left < 2 * GROUP)
+		while (left < right)
+		{
+			Vec8 prim = vec_load(left->lane);
+			int side = !goes_left(left, part);
+
+			box[side] = vec_min(prim, box[side]);
+			center[side] = vec_min(vec_centers(prim), center[side]);
+			if (side == 0)
+				left++;
+			else
+			{
+				right--;
+				vec_store(left->lane, vec_load(right->lane));
+				vec_store(right->lane, prim);
+			}
+		}
 	for (int side = 0; side < 2; side++)
 	{
 		vec_store(part->bounds[side].box, box[side]);
@@ -522,6 +598,21 @@ partition(BvhPartition *part, size_t most)
 	part->left = (size_t) (left - part->prims);
 	part->right = (size_t) (right - part->prims);
 }
+
+#ifndef TREE_SORTS_FEW
+static void
+sort_few(const float key[BVH_FEW], int n, uint8_t sorted[BVH_FEW])
+{
+	for (int i = 0; i < n; i++)
+	{
+		int j = i;
+
+		for (; j > 0 && key[i] < key[sorted[j - 1]]; j--)
+			sorted[j] = sorted[j - 1];
+		sorted[j] = (uint8_t) i;
+	}
+}
+#endif
 
 /* ---------------------------------------------------------------- the tests alone */
 
@@ -578,6 +669,7 @@ const BvhTreeKernels TREE_TABLE = {
 	.measure = measure,
 	.bin = bin,
 	.partition = partition,
+	.sort = sort_few,
 };
 
 #endif /* BVH_TREE_WALK_H */
