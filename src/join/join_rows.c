@@ -234,8 +234,8 @@ bvh_outer_reserve(OuterRows *rows, BvhMemory *memory, size_t n)
 		return;
 	rows->boxes = bvh_memory_grow(memory,
 								  rows->boxes,
-								  rows->n * sizeof(OuterBox),
-								  size * sizeof(OuterBox));
+								  rows->n * sizeof(JoinBox),
+								  size * sizeof(JoinBox));
 	rows->rows = bvh_memory_grow(memory,
 								 rows->rows,
 								 rows->n * sizeof(MinimalTuple),
@@ -246,7 +246,7 @@ bvh_outer_reserve(OuterRows *rows, BvhMemory *memory, size_t n)
 }
 
 void
-bvh_outer_add(OuterRows *rows, BvhMemory *memory, const OuterBox *box, MinimalTuple row)
+bvh_outer_add(OuterRows *rows, BvhMemory *memory, const JoinBox *box, MinimalTuple row)
 {
 	if (rows->n == rows->size)
 		bvh_outer_reserve(rows, memory, Max(64, rows->size * 2));

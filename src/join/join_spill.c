@@ -41,7 +41,7 @@
 #define BLOCK_PART     16
 
 /* bytes of a row of a block beside its columns, a tree over the block included */
-#define BLOCK_ROW_SIZE (sizeof(OuterBox) + sizeof(BvhItem) + 128)
+#define BLOCK_ROW_SIZE (sizeof(JoinBox) + sizeof(BvhItem) + 128)
 
 /* part of the memory for the list of extents */
 #define EXTENTS_PART 32
@@ -131,10 +131,10 @@ sort_begin(BvhJoinState *state, RowSort *sort)
 }
 
 static void
-sort_put(BvhJoinState *state, RowSort *sort, const OuterBox *box, MinimalTuple row)
+sort_put(BvhJoinState *state, RowSort *sort, const JoinBox *box, MinimalTuple row)
 {
 	Size row_size = row == NULL ? 0 : row->t_len;
-	Size size = VARHDRSZ + sizeof(OuterBox) + row_size;
+	Size size = VARHDRSZ + sizeof(JoinBox) + row_size;
 	int64 key = PG_INT64_MAX; /* what has no box is out of the way at the end */
 
 	if (size > sort->buffer_size)
@@ -146,9 +146,9 @@ sort_put(BvhJoinState *state, RowSort *sort, const OuterBox *box, MinimalTuple r
 									   sort->buffer_size);
 	}
 	SET_VARSIZE(sort->buffer, size);
-	memcpy(VARDATA(sort->buffer), box, sizeof(OuterBox));
+	memcpy(VARDATA(sort->buffer), box, sizeof(JoinBox));
 	if (row != NULL)
-		memcpy(VARDATA(sort->buffer) + sizeof(OuterBox), row, row_size);
+		memcpy(VARDATA(sort->buffer) + sizeof(JoinBox), row, row_size);
 
 	if (outer_asks(box))
 	{
@@ -170,7 +170,7 @@ sort_put(BvhJoinState *state, RowSort *sort, const OuterBox *box, MinimalTuple r
  * none; false at the end
  */
 static bool
-sort_get(RowSort *sort, OuterBox *box, const char **row, Size *size)
+sort_get(RowSort *sort, JoinBox *box, const char **row, Size *size)
 {
 	bool isnull;
 	bytea *bytes;
@@ -179,9 +179,9 @@ sort_get(RowSort *sort, OuterBox *box, const char **row, Size *size)
 	if (!tuplesort_gettupleslot(sort->sort, true, false, sort->out, NULL))
 		return false;
 	bytes = DatumGetByteaPP(slot_getattr(sort->out, SORT_ROW, &isnull));
-	memcpy(box, VARDATA_ANY(bytes), sizeof(OuterBox));
-	*row = VARDATA_ANY(bytes) + sizeof(OuterBox);
-	*size = VARSIZE_ANY_EXHDR(bytes) - sizeof(OuterBox);
+	memcpy(box, VARDATA_ANY(bytes), sizeof(JoinBox));
+	*row = VARDATA_ANY(bytes) + sizeof(JoinBox);
+	*size = VARSIZE_ANY_EXHDR(bytes) - sizeof(JoinBox);
 	return true;
 }
 
@@ -202,12 +202,12 @@ sort_end(BvhJoinState *state, RowSort *sort)
  */
 
 static void
-write_inner(BufFile *file, const OuterBox *box, const void *row, Size row_size)
+write_inner(BufFile *file, const JoinBox *box, const void *row, Size row_size)
 {
-	Size size = sizeof(OuterBox) + row_size;
+	Size size = sizeof(JoinBox) + row_size;
 
 	write_file(file, &size, sizeof(size));
-	write_file(file, box, sizeof(OuterBox));
+	write_file(file, box, sizeof(JoinBox));
 	if (row_size > 0)
 		write_file(file, row, row_size);
 }
@@ -217,9 +217,8 @@ static bool
 read_inner_row(BvhJoinState *state, BufFile *file)
 {
 	InnerRows *rows = &state->inner_rows;
-	Size room = state->op == BVH_DISTANCE ? sizeof(Box3) : 0;
 	char *row = NULL;
-	OuterBox box;
+	JoinBox box;
 	Size size;
 	Size got = BufFileRead(file, &size, sizeof(size));
 
@@ -229,14 +228,29 @@ read_inner_row(BvhJoinState *state, BufFile *file)
 		elog(ERROR, "temporary file of a join ends within a row");
 	read_file(file, &box, sizeof(box));
 	size -= sizeof(box);
-	if (room + size > 0)
-		row = (char *) bvh_arena_alloc(&rows->arena, room + size) + room;
-	if (room > 0)
-		memcpy(row - room, &box.box, room);
+	if (state->prefix + size > 0)
+		row = (char *) bvh_arena_alloc(&rows->arena, state->prefix + size) +
+			  state->prefix;
+	bvh_join_put_prefix(state, row, &box);
 	if (size > 0)
 		read_file(file, row, size);
 	bvh_inner_add(rows, &state->memory, &box.box, row);
 	return true;
+}
+
+/* what was read with an inner row in memory */
+static void
+kept_box(const BvhJoinState *state, size_t i, JoinBox *box)
+{
+	const BvhItem *item = &state->inner_rows.items[i];
+
+	box->box = item->box;
+	box->radius = 0.0;
+	box->number = 0;
+	if (state->comparison != COMPARE_NOTHING)
+		memcpy(&box->number,
+			   (const char *) (uintptr_t) item->id - sizeof(int64),
+			   sizeof(int64));
 }
 
 /* rows in memory, to a file in their order, so that the sort can have the memory */
@@ -248,11 +262,12 @@ dump_inner(BvhJoinState *state)
 
 	for (size_t i = 0; i < rows->n; i++)
 	{
-		OuterBox box = {rows->items[i].box, 0.0};
 		MinimalTuple row = (MinimalTuple) (uintptr_t) rows->items[i].id;
+		JoinBox box;
 
 		if (i % 1024 == 0)
 			CHECK_FOR_INTERRUPTS();
+		kept_box(state, i, &box);
 		write_inner(file, &box, row, state->inner.ncolumns == 0 ? 0 : row->t_len);
 	}
 	bvh_inner_reset(rows, &state->env, &state->memory);
@@ -269,7 +284,7 @@ bvh_spill_inner(BvhJoinState *state)
 {
 	InnerRows *rows = &state->inner_rows;
 	BufFile *first = dump_inner(state);
-	OuterBox box = {{{0}}};
+	JoinBox box;
 	TupleTableSlot *slot;
 	const char *row;
 	RowSort sort;
@@ -280,7 +295,7 @@ bvh_spill_inner(BvhJoinState *state)
 	while (read_inner_row(state, first))
 	{
 		CHECK_FOR_INTERRUPTS();
-		box.box = rows->items[0].box;
+		kept_box(state, 0, &box);
 		sort_put(state,
 				 &sort,
 				 &box,
@@ -291,7 +306,7 @@ bvh_spill_inner(BvhJoinState *state)
 		bvh_arena_rewind(&rows->arena);
 	}
 	BufFileClose(first);
-	while ((slot = bvh_join_next_inner(state, &box.box)) != NULL)
+	while ((slot = bvh_join_next_inner(state, &box)) != NULL)
 	{
 		sort_put(state, &sort, &box, bvh_row_keep(&state->inner, slot, &rows->arena, 0));
 		bvh_arena_rewind(&rows->arena);
@@ -398,7 +413,7 @@ write_block(BvhJoinState *state)
 
 	write_file(spill->outer, &rows->n, sizeof(rows->n));
 	write_file(spill->outer, rows->matched, matched_size(rows->n));
-	write_file(spill->outer, rows->boxes, rows->n * sizeof(OuterBox));
+	write_file(spill->outer, rows->boxes, rows->n * sizeof(JoinBox));
 	for (size_t i = 0; i < rows->n; i++)
 	{
 		Box3 query;
@@ -431,7 +446,7 @@ read_block(BvhJoinState *state)
 	BufFileTell(spill->outer, &spill->matched_fileno, &spill->matched_offset);
 	bvh_outer_reserve(rows, &state->memory, n);
 	read_file(spill->outer, rows->matched, matched_size(n));
-	read_file(spill->outer, rows->boxes, n * sizeof(OuterBox));
+	read_file(spill->outer, rows->boxes, n * sizeof(JoinBox));
 	rows->n = n;
 	for (size_t i = 0; i < n && state->outer.ncolumns > 0; i++)
 	{
@@ -459,7 +474,7 @@ bvh_spill_outer(BvhJoinState *state)
 	RowArena scratch;
 	TupleTableSlot *slot;
 	const char *bytes;
-	OuterBox box;
+	JoinBox box;
 	RowSort sort;
 	Size size;
 	Size block_bytes;

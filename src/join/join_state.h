@@ -59,17 +59,29 @@ typedef struct InnerRows
 	BvhTree *tree;
 } InnerRows;
 
-/* what an outer row asks for; NaN in the first bound asks for nothing */
-typedef struct OuterBox
+/* what is read of a row, beside columns; 64 bytes */
+typedef struct JoinBox
 {
-	Box3 box;
-	double radius; /* of box3d_dwithin() */
-} OuterBox;
+	Box3 box;      /* NaN in the first bound of an outer row asks for nothing */
+	double radius; /* of an outer row, for box3d_dwithin() */
+	int64 number;  /* to be compared */
+} JoinBox;
+
+/* a condition between two integers, with that of the outer side on the left */
+typedef enum JoinComparison
+{
+	COMPARE_NOTHING,
+	COMPARE_LESS,
+	COMPARE_LESS_EQUAL,
+	COMPARE_GREATER,
+	COMPARE_GREATER_EQUAL,
+	COMPARE_NOT_EQUAL
+} JoinComparison;
 
 /* outer rows in memory */
 typedef struct OuterRows
 {
-	OuterBox *boxes;
+	JoinBox *boxes;
 	MinimalTuple *rows;
 	uint8 *matched; /* a bit for each */
 	size_t n;
@@ -147,6 +159,11 @@ typedef struct BvhJoinState
 	ExprState *inner_key;
 	ExprState *radius; /* only for box3d_dwithin() */
 	ExprState *joinqual;
+	JoinComparison comparison; /* a join condition that is not in joinqual */
+	int outer_number;          /* columns of the inputs that it compares */
+	int inner_number;
+	bool is_bigint;
+	Size prefix;             /* bytes before each kept inner row */
 	Bitmapset *inner_params; /* that inner_key depends on */
 	JoinSide outer;
 	JoinSide inner;
@@ -201,21 +218,32 @@ extern void bvh_inner_reserve(InnerRows *rows, BvhMemory *memory, size_t n);
 extern void bvh_inner_add(InnerRows *rows, BvhMemory *memory, const Box3 *box, void *row);
 extern void bvh_inner_reset(InnerRows *rows, BvhEnv *env, BvhMemory *memory);
 extern void bvh_outer_reserve(OuterRows *rows, BvhMemory *memory, size_t n);
-extern void bvh_outer_add(OuterRows *rows, BvhMemory *memory, const OuterBox *box,
+extern void bvh_outer_add(OuterRows *rows, BvhMemory *memory, const JoinBox *box,
 						  MinimalTuple row);
 extern void bvh_outer_reset(OuterRows *rows, BvhEnv *env);
 extern void bvh_outer_free(OuterRows *rows, BvhEnv *env, BvhMemory *memory);
 
-/* join_exec.c */
-extern TupleTableSlot *bvh_join_next_inner(BvhJoinState *state, Box3 *box);
-extern TupleTableSlot *bvh_join_next_outer(BvhJoinState *state, OuterBox *box);
+/* join_expr.c */
+extern void bvh_join_init_expressions(BvhJoinState *state, EState *estate);
+
+/* join_input.c */
+extern TupleTableSlot *bvh_join_next_inner(BvhJoinState *state, JoinBox *box);
+extern TupleTableSlot *bvh_join_next_outer(BvhJoinState *state, JoinBox *box);
+extern void bvh_join_put_prefix(const BvhJoinState *state, char *row, const JoinBox *box);
 extern void bvh_join_keep_inner(BvhJoinState *state, TupleTableSlot *slot,
-								const Box3 *box);
+								const JoinBox *box);
 extern bool bvh_join_is_full(const BvhJoinState *state);
+extern bool bvh_join_read_inner(BvhJoinState *state);
 extern void bvh_join_build(BvhJoinState *state);
 extern size_t bvh_join_outer_room(const BvhJoinState *state, Size *bytes);
-extern void bvh_join_query_box(const BvhJoinState *state, const OuterBox *outer,
+extern bool bvh_join_read_outer(BvhJoinState *state);
+
+/* join_pairs.c */
+extern void bvh_join_query_box(const BvhJoinState *state, const JoinBox *outer,
 							   Box3 *query);
+extern void bvh_join_begin_pairs(BvhJoinState *state);
+extern TupleTableSlot *bvh_join_pairs(BvhJoinState *state);
+extern TupleTableSlot *bvh_join_unmatched(BvhJoinState *state);
 
 /* join_spill.c */
 extern void bvh_spill_inner(BvhJoinState *state);
@@ -230,7 +258,7 @@ extern void bvh_spill_end(BvhJoinState *state);
 extern void bvh_join_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
 static inline bool
-outer_asks(const OuterBox *box)
+outer_asks(const JoinBox *box)
 {
 	return box->box.lo[0] == box->box.lo[0];
 }

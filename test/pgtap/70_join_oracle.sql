@@ -4,16 +4,15 @@
 BEGIN;
 \i test/pgtap/include/agree.sql
 \i test/pgtap/include/kinds.sql
-\i test/pgtap/include/bvh_agree.sql
 SELECT no_plan();
 SET client_min_messages = warning;
 
 -- use_join(join): bvh, nested (a plain nested loop), or any
-CREATE FUNCTION use_join(method text) RETURNS void LANGUAGE sql AS $$
-  SELECT set_config('bvhindex.enable_join', CASE WHEN method = 'nested' THEN 'off' ELSE 'on' END, false),
-         set_config('enable_nestloop', CASE WHEN method = 'bvh' THEN 'off' ELSE 'on' END, false),
-         set_config('enable_hashjoin', CASE WHEN method = 'any' THEN 'on' ELSE 'off' END, false),
-         set_config('enable_mergejoin', CASE WHEN method = 'any' THEN 'on' ELSE 'off' END, false)
+CREATE FUNCTION use_join(how text) RETURNS void LANGUAGE sql AS $$
+  SELECT set_config('bvhindex.enable_join', CASE WHEN how = 'nested' THEN 'off' ELSE 'on' END, false),
+         set_config('enable_nestloop', CASE WHEN how = 'bvh' THEN 'off' ELSE 'on' END, false),
+         set_config('enable_hashjoin', CASE WHEN how = 'any' THEN 'on' ELSE 'off' END, false),
+         set_config('enable_mergejoin', CASE WHEN how = 'any' THEN 'on' ELSE 'off' END, false)
 $$;
 
 CREATE FUNCTION digest_of(query text) RETURNS text LANGUAGE plpgsql AS $$
