@@ -13,7 +13,7 @@
 #include "tap.h"
 #include "trees.h"
 
-#define MOST 700
+#define MOST 400
 
 /* what should be in the tree, by proxy */
 typedef struct Model
@@ -321,7 +321,7 @@ step(Rng *rng, Model *model, Generator generate, size_t i, size_t nsteps)
 	int what = rng_below(rng, 100);
 
 	/* it fills, and empties again */
-	if (model->n == 0 || (model->n < MOST && what < (i % 1500 < 1000 ? 45 : 20)))
+	if (model->n == 0 || (model->n < MOST && what < (i % 1000 < 700 ? 45 : 20)))
 		return insert(model, &box);
 	proxy = random_proxy(rng, model);
 	bvh_dynamic_fat_box(model->tree, proxy, &fat);
@@ -404,7 +404,7 @@ test_histories(Rng *rng)
 
 	for (int k = 0; k < LENGTH_OF(kinds); k++)
 	{
-		const size_t nsteps = 4000;
+		const size_t nsteps = 2800;
 		Counter counter;
 		BvhEnv env = counter_env(&counter);
 		double margin = rng_below(rng, 3) * 0.5;
@@ -592,7 +592,7 @@ test_failures(Rng *rng, bool jumps)
 		env = (BvhEnv){jumping_alloc, jumping_release, jumping_tick, &counter};
 	if (bvh_dynamic_create(&env, 0.0, &model.tree) != BVH_OK)
 		abort();
-	for (int step = 0; step < 600 && passed; step++)
+	for (int step = 0; step < MOST && passed; step++)
 	{
 		bool is_insert = step % 60 < 58;
 		BvhRebuildKind kind = step % 2 ? BVH_REBUILD_ALL : BVH_REBUILD_CHANGED;
