@@ -96,8 +96,10 @@ BEGIN
   EXECUTE 'SELECT count(*) ' || query INTO n;
   RETURN NEXT is(n, want, name || ': pairs, as planned');
   PERFORM use_path('index');
+  SET LOCAL bvhindex.enable_join = off;
   EXECUTE 'SELECT count(*) ' || query INTO n;
   RETURN NEXT is(n, want, name || ': pairs, with an index');
+  SET LOCAL bvhindex.enable_join = on;
   PERFORM use_path('any');
   IF by_nested_loop IS NOT NULL THEN
     EXECUTE 'SELECT count(*) ' || regexp_replace(query, '\w+\.b && \w+\.b', by_nested_loop) INTO n;
