@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "core/box3.h"
+#include "core/range.h"
 
 #define DENORM_MIN   0x1p-1074
 #define LARGEST      0x1.fffffffffffffp1023
@@ -239,5 +240,27 @@ show_box(const char *name, const Box3 *b)
 		   b->hi[1],
 		   b->hi[2]);
 }
+
+/* every operator that filters */
+static const BvhOp all_ops[] = {
+	BVH_LEFT,
+	BVH_OVERLEFT,
+	BVH_OVERLAPS,
+	BVH_OVERRIGHT,
+	BVH_RIGHT,
+	BVH_SAME,
+	BVH_CONTAINS,
+	BVH_CONTAINED_BY,
+	BVH_OVERBELOW,
+	BVH_BELOW,
+	BVH_ABOVE,
+	BVH_OVERABOVE,
+	BVH_EQUAL,
+	BVH_FRONT,
+	BVH_OVERFRONT,
+	BVH_OVERBACK,
+	BVH_BACK,
+	BVH_OVERLAPS_STRICTLY,
+};
 
 #endif /* BVH_TEST_BOXES_H */

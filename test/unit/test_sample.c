@@ -17,27 +17,6 @@
 static Box3 population[POPULATION];
 static float numbers[SAMPLE_HEADER + (SAMPLED / BVH_BLOCK + 1) * 6 * BVH_BLOCK];
 
-static const BvhOp operators[] = {
-	BVH_LEFT,
-	BVH_OVERLEFT,
-	BVH_OVERLAPS,
-	BVH_OVERRIGHT,
-	BVH_RIGHT,
-	BVH_SAME,
-	BVH_CONTAINS,
-	BVH_CONTAINED_BY,
-	BVH_OVERBELOW,
-	BVH_BELOW,
-	BVH_ABOVE,
-	BVH_OVERABOVE,
-	BVH_EQUAL,
-	BVH_FRONT,
-	BVH_OVERFRONT,
-	BVH_OVERBACK,
-	BVH_BACK,
-	BVH_OVERLAPS_STRICTLY,
-};
-
 /* every step-th of n boxes as an opened sample, valid until the next call */
 static BoxSample
 sample_of(const Box3 *boxes, int n, int step)
@@ -261,11 +240,10 @@ static bool
 estimates_are_parts(const BoxSample *sample, const Box3 *query, double radius,
 					int left_out)
 {
-	for (int i = 0; i < LENGTH_OF(operators); i++)
+	for (int i = 0; i < LENGTH_OF(all_ops); i++)
 		if (!is_part(
-				sample_selectivity(sample, operators[i], false, query, left_out, NULL)) ||
-			!is_part(
-				sample_selectivity(sample, operators[i], true, query, left_out, NULL)))
+				sample_selectivity(sample, all_ops[i], false, query, left_out, NULL)) ||
+			!is_part(sample_selectivity(sample, all_ops[i], true, query, left_out, NULL)))
 			return false;
 	return is_part(sample_dwithin(sample, query, radius, left_out, NULL));
 }
@@ -410,9 +388,9 @@ counts_plenty(Rng *rng)
 		for (int k = 0; k < n; k++)
 			population[k] = rng_box(rng, coordinate);
 		sample = sample_of(population, n, 1);
-		for (int k = 0; k < 2 * LENGTH_OF(operators); k++)
+		for (int k = 0; k < 2 * LENGTH_OF(all_ops); k++)
 		{
-			BvhOp op = operators[k / 2];
+			BvhOp op = all_ops[k / 2];
 			bool reversed = k % 2;
 			int nmatching = count(population, n, op, reversed, &query);
 			double counted;
@@ -518,7 +496,7 @@ equal_at_every_kernel(Rng *rng)
 		BoxSample sample;
 		Box3 query = rng_world_box(rng, 30.0);
 		int n = rng_int(rng, 1, 200);
-		BvhOp op = operators[rng_below(rng, LENGTH_OF(operators))];
+		BvhOp op = all_ops[rng_below(rng, LENGTH_OF(all_ops))];
 		double radius = rng_percent(rng) / 5;
 		double want;
 		double want_within;
@@ -560,7 +538,7 @@ scale_free(Rng *rng)
 		int k = rng_int(rng, -500, 500);
 		Box3 query = rng_world_box(rng, 20.0);
 		Box3 scaled_query = scale_box(&query, k);
-		BvhOp op = operators[rng_below(rng, LENGTH_OF(operators))];
+		BvhOp op = all_ops[rng_below(rng, LENGTH_OF(all_ops))];
 		double radius = rng_percent(rng) / 5;
 		double selectivity;
 		double within;

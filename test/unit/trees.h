@@ -105,28 +105,6 @@ must_build(const BvhEnv *env, const BvhItem *items, size_t n, BvhBuildKind kind)
 
 static const char *const build_names[] = {"SAH", "curve"};
 
-/* every operator that filters */
-static const BvhOp all_ops[] = {
-	BVH_LEFT,
-	BVH_OVERLEFT,
-	BVH_OVERLAPS,
-	BVH_OVERRIGHT,
-	BVH_RIGHT,
-	BVH_SAME,
-	BVH_CONTAINS,
-	BVH_CONTAINED_BY,
-	BVH_OVERBELOW,
-	BVH_BELOW,
-	BVH_ABOVE,
-	BVH_OVERABOVE,
-	BVH_EQUAL,
-	BVH_FRONT,
-	BVH_OVERFRONT,
-	BVH_OVERBACK,
-	BVH_BACK,
-	BVH_OVERLAPS_STRICTLY,
-};
-
 /* for boxes that hold many others, now and then one of the set itself */
 static inline Box3
 make_probe(Rng *rng, const BvhItem *items, size_t n)

@@ -76,16 +76,6 @@ node_pairs(const BvhNode *a, const BvhNode *b)
 	return mask;
 }
 
-static inline int
-push_children(uint32_t *stack, const BvhNode *node, uint32_t mask)
-{
-	int n = 0;
-
-	for (; mask != 0; mask &= mask - 1)
-		stack[n++] = node->child[__builtin_ctz(mask)];
-	return n;
-}
-
 /* ---------------------------------------------------------------- blocks */
 
 typedef struct RangeProbe
@@ -272,14 +262,7 @@ node_distances(const BvhTree *tree, const BvhNode *node, const Box3 *query, doub
 		}
 		careful |= distances(lo, hi, query, &out[4 * part]) << 4 * part;
 	}
-	for (; careful != 0; careful &= careful - 1)
-	{
-		int lane = __builtin_ctz(careful);
-		Box3 box;
-
-		node_box(tree, node, lane, &box);
-		out[lane] = box3_distance(&box, query);
-	}
+	node_distances_of(tree, node, careful, query, out);
 }
 
 TREE_TARGET
@@ -300,86 +283,12 @@ block_distances(const BvhBlock *block, const Box3 *query, double out[8])
 		}
 		careful |= distances(lo, hi, query, &out[4 * part]) << 4 * part;
 	}
-	for (; careful != 0; careful &= careful - 1)
-	{
-		int place = __builtin_ctz(careful);
-		Box3 box;
-
-		block_box(block, place, &box);
-		out[place] = box3_distance(&box, query);
-	}
+	block_distances_of(block, careful, query, out);
 }
 
 /* ---------------------------------------------------------------- build */
 
-typedef __m256 Vec8;
-
-TREE_TARGET
-static inline Vec8
-vec_load(const float *from)
-{
-	return _mm256_loadu_ps(from);
-}
-
-TREE_TARGET
-static inline void
-vec_store(float *to, Vec8 v)
-{
-	_mm256_storeu_ps(to, v);
-}
-
-TREE_TARGET
-static inline Vec8
-vec_min(Vec8 a, Vec8 b)
-{
-	return _mm256_min_ps(a, b);
-}
-
-/* the minimum if so, else acc: all ones are a NaN, and minps gives its second operand */
-TREE_TARGET
-static inline Vec8
-vec_min_if(bool condition, Vec8 a, Vec8 acc)
-{
-	__m256 unless = _mm256_castsi256_ps(_mm256_set1_epi32((int) condition - 1));
-
-	return _mm256_min_ps(_mm256_or_ps(a, unless), acc);
-}
-
-/* lo - -hi, and -hi - lo */
-TREE_TARGET
-static inline Vec8
-vec_centers(Vec8 box)
-{
-	return _mm256_sub_ps(box, _mm256_permute2f128_ps(box, box, 1));
-}
-
-typedef struct MapProbe
-{
-	__m128 first;
-	__m128 scale;
-	__m128 last_bin;
-} MapProbe;
-
-TREE_TARGET
-static inline MapProbe
-map_probe(const BvhBinMap *map)
-{
-	return (MapProbe){_mm_loadu_ps(map->first),
-					  _mm_loadu_ps(map->scale),
-					  _mm_loadu_ps(map->last_bin)};
-}
-
-TREE_TARGET
-static inline void
-vec_bins(Vec8 centers, const MapProbe *probe, int32_t bin[4])
-{
-	__m128 place = _mm_sub_ps(_mm256_castps256_ps128(centers), probe->first);
-
-	place = _mm_mul_ps(place, probe->scale);
-	place = _mm_max_ps(place, _mm_setzero_ps());
-	place = _mm_min_ps(place, probe->last_bin);
-	_mm_storeu_si128((__m128i *) bin, _mm_cvttps_epi32(place));
-}
+#include "core/simd/tree_avx.h"
 
 #define TREE_SORTS_FEW
 

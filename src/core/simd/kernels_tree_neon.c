@@ -77,16 +77,6 @@ node_pairs(const BvhNode *a, const BvhNode *b)
 	return mask;
 }
 
-static inline int
-push_children(uint32_t *stack, const BvhNode *node, uint32_t mask)
-{
-	int n = 0;
-
-	for (; mask != 0; mask &= mask - 1)
-		stack[n++] = node->child[__builtin_ctz(mask)];
-	return n;
-}
-
 /* ---------------------------------------------------------------- blocks */
 
 typedef struct RangeProbe
@@ -266,14 +256,7 @@ node_distances(const BvhTree *tree, const BvhNode *node, const Box3 *query, doub
 		}
 		careful |= distances(lo, hi, query, out, part);
 	}
-	for (; careful != 0; careful &= careful - 1)
-	{
-		int lane = __builtin_ctz(careful);
-		Box3 box;
-
-		node_box(tree, node, lane, &box);
-		out[lane] = box3_distance(&box, query);
-	}
+	node_distances_of(tree, node, careful, query, out);
 }
 
 static inline void
@@ -293,14 +276,7 @@ block_distances(const BvhBlock *block, const Box3 *query, double out[8])
 		}
 		careful |= distances(lo, hi, query, out, part);
 	}
-	for (; careful != 0; careful &= careful - 1)
-	{
-		int place = __builtin_ctz(careful);
-		Box3 box;
-
-		block_box(block, place, &box);
-		out[place] = box3_distance(&box, query);
-	}
+	block_distances_of(block, careful, query, out);
 }
 
 /* ---------------------------------------------------------------- build */

@@ -118,4 +118,32 @@ extern const BvhTreeKernels bvh_tree_kernels_neon;
 /* steps between two ticks: each is some 10 ns, and some of them miss the cache */
 #define BVH_TICK_STEPS 16384
 
+/* distances of the lanes in mask alone: of those that a vector of doubles cannot hold */
+static inline void
+node_distances_of(const BvhTree *tree, const BvhNode *node, uint32_t mask,
+				  const Box3 *query, double out[8])
+{
+	for (; mask != 0; mask &= mask - 1)
+	{
+		int lane = __builtin_ctz(mask);
+		Box3 box;
+
+		node_box(tree, node, lane, &box);
+		out[lane] = box3_distance(&box, query);
+	}
+}
+
+static inline void
+block_distances_of(const BvhBlock *block, uint32_t mask, const Box3 *query, double out[8])
+{
+	for (; mask != 0; mask &= mask - 1)
+	{
+		int place = __builtin_ctz(mask);
+		Box3 box;
+
+		block_box(block, place, &box);
+		out[place] = box3_distance(&box, query);
+	}
+}
+
 #endif /* BVH_TREE_KERNELS_H */

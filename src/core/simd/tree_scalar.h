@@ -70,17 +70,6 @@ node_pairs(const BvhNode *a, const BvhNode *b)
 	return mask;
 }
 
-/* put the children of the lanes in mask on a stack with room for 16 more */
-static inline int
-push_children(uint32_t *stack, const BvhNode *node, uint32_t mask)
-{
-	int n = 0;
-
-	for (; mask != 0; mask &= mask - 1)
-		stack[n++] = node->child[__builtin_ctz(mask)];
-	return n;
-}
-
 /* ---------------------------------------------------------------- blocks */
 
 typedef struct RangeProbe
@@ -157,25 +146,13 @@ block_matches(const BvhBlock *a, int place, const BvhBlock *b, BvhOp op)
 static inline void
 node_distances(const BvhTree *tree, const BvhNode *node, const Box3 *query, double out[8])
 {
-	for (int lane = 0; lane < BVH_WIDTH; lane++)
-	{
-		Box3 box;
-
-		node_box(tree, node, lane, &box);
-		out[lane] = box3_distance(&box, query);
-	}
+	node_distances_of(tree, node, 0xFF, query, out);
 }
 
 static inline void
 block_distances(const BvhBlock *block, const Box3 *query, double out[8])
 {
-	for (int place = 0; place < BVH_WIDTH; place++)
-	{
-		Box3 box;
-
-		block_box(block, place, &box);
-		out[place] = box3_distance(&box, query);
-	}
+	block_distances_of(block, 0xFF, query, out);
 }
 
 /* ---------------------------------------------------------------- build */

@@ -21,6 +21,19 @@
 
 /* ---------------------------------------------------------------- range */
 
+#ifndef TREE_PUSHES_CHILDREN
+/* put the children of the lanes in mask on a stack with room for 16 more */
+static inline int
+push_children(uint32_t *stack, const BvhNode *node, uint32_t mask)
+{
+	int n = 0;
+
+	for (; mask != 0; mask &= mask - 1)
+		stack[n++] = node->child[__builtin_ctz(mask)];
+	return n;
+}
+#endif
+
 /* put the ids of boxes out until there is no room; returns which are left */
 static inline uint32_t
 give_ids(const BvhBlock *block, uint32_t mask, uint64_t *ids, size_t room, size_t *n)
