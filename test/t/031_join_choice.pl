@@ -1,0 +1,57 @@
+# Of a BVH join, a nested loop over an index and one over a sequential scan, the planner
+# takes the fastest, or one that takes at most 1.5 times as long, at any size of the inputs.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', qq{
+fsync = off
+shared_buffers = 512MB
+temp_buffers = 256MB
+autovacuum = off
+});
+$node->start;
+
+# wrong(sizes): the joins for which the choice takes too long, as name => line; and how
+# many were compared.  Half a millisecond is what another process may take at any time.
+sub wrong
+{
+	my ($sizes) = @_;
+	my %wrong;
+	my $njoins = 0;
+	my ($ret, $out, $err) = $node->psql('postgres', '\i bench/sql/choice.sql',
+		extra_params => [ '-q', '-v', "sizes=$sizes" ]);
+	die $err if $ret != 0;
+	foreach my $line (split /\n/, $out)
+	{
+		my ($name, $n, $m, $join, $index, $scan, $chosen, $times) = split /\|/, $line;
+		next if !defined $times;
+		$njoins++;
+		my ($fastest) = sort { $a <=> $b } grep { $_ ne '' } $join, $index, $scan;
+		$wrong{"$name, $n and $m rows"} = $line if $times eq '' || ($times > 1.5 && ($times - 1) * $fastest > 0.5);
+	}
+	return ($njoins, %wrong);
+}
+
+my $sizes = $ENV{BVH_JOIN_SIZES} // '{1,100,10000,1000000}';
+my ($njoins, %wrong) = wrong($sizes);
+cmp_ok($njoins, '>=', 50, "$njoins joins");
+
+# what is wrong because the machine was busy is right the next time
+my %still = %wrong;
+for (1 .. 2)
+{
+	last if !%still;
+	my (undef, %again) = wrong($sizes);
+	delete $still{$_} foreach grep { !exists $again{$_} } keys %still;
+}
+is(join("\n", map { $still{$_} } sort keys %still), '', 'the planner chooses well');
+
+$node->stop;
+done_testing();
