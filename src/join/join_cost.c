@@ -47,6 +47,7 @@
 #define PROBE_FREE  6.0
 #define FETCH_TIME  0.1 /* a row that a probe finds */
 #define GIST_FACTOR 3.5 /* a probe of a gist index */
+#define SPILL_TIME  0.7 /* a row of either side, when the inner one outgrows the memory */
 
 /* bytes of a row beside its columns: a tuple header, an item of the build */
 #define ROW_OVERHEAD (SizeofMinimalTupleHeader + sizeof(BvhItem))
@@ -94,6 +95,17 @@ static double
 kept_width(const Path *path)
 {
 	return Max(path->pathtarget->width - (int) sizeof(Box3), 0) + ROW_OVERHEAD;
+}
+
+/* do the inner rows, with their tree, outgrow the memory? */
+static bool
+spills(const Path *inner)
+{
+	double rows = Max(inner->rows, 1.0);
+	double size = rows * kept_width(inner) +
+				  (double) bvh_tree_expected_size((size_t) Min(rows, BVH_MOST_BOXES));
+
+	return size > (double) get_hash_memory_limit();
 }
 
 /* to sort rows that do not fit into memory, write them, and read them again */
@@ -170,6 +182,8 @@ bvh_join_is_beaten(const Path *outer, const Path *inner, JoinType jointype,
 
 	if (!enable_nestloop)
 		return false;
+	if (spills(inner))
+		ours += SPILL_TIME * (outer->rows + inner->rows);
 	theirs = fastest_probes(inner->parent, outer->parent, outer->rows);
 	/* the other way round */
 	if (jointype == JOIN_INNER)
@@ -189,7 +203,6 @@ bvh_join_cost(PlannerInfo *root, BvhJoinPath *join, const JoinPathExtraData *ext
 	double inner_rows = Max(inner->rows, 1.0);
 	double outer_rows = Max(outer->rows, 1.0);
 	double pairs = outer_rows * inner_rows * join->clause.selectivity;
-	double memory;
 	QualCost quals;
 	Cost startup;
 	Cost run;
@@ -206,9 +219,7 @@ bvh_join_cost(PlannerInfo *root, BvhJoinPath *join, const JoinPathExtraData *ext
 	run += cpu_operator_cost * outer_rows *
 		   (OUTER_COST + PROBE_COST * log2(inner_rows + 1.0));
 
-	memory = inner_rows * kept_width(inner) +
-			 (double) bvh_tree_expected_size((size_t) Min(inner_rows, BVH_MOST_BOXES));
-	if (memory > (double) get_hash_memory_limit())
+	if (spills(inner))
 	{
 		startup += spill_cost(inner_rows, kept_width(inner));
 		startup += spill_cost(outer_rows, kept_width(outer));
