@@ -18,8 +18,6 @@
  */
 #include "postgres.h"
 
-#include <sys/mman.h>
-
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type.h"
 #include "commands/progress.h"
@@ -33,12 +31,9 @@
 #include "am/bvh.h"
 #include "core/hilbert.h"
 #include "core/pack.h"
+#include "pg/bridge.h"
 #include "pg/compat.h"
 #include "type/box3d.h"
-
-/* what madvise() is told of: arrays from this size, from page to page */
-#define LARGE_ARRAY (4 * 1024 * 1024)
-#define SYSTEM_PAGE 4096
 
 /* columns of the sort beyond maintenance_work_mem */
 #define SORT_KEY      1
@@ -126,16 +121,7 @@ reserve_items(ItemArray *array, size_t size)
 					   ? MemoryContextAllocHuge(CurrentMemoryContext, bytes)
 					   : repalloc_huge(array->items, bytes);
 	array->size = size;
-#ifdef MADV_HUGEPAGE
-	if (bytes >= LARGE_ARRAY)
-	{
-		uintptr_t first = TYPEALIGN(SYSTEM_PAGE, array->items);
-		uintptr_t end = TYPEALIGN_DOWN(SYSTEM_PAGE, array->items + size);
-
-		/* it may be refused, and then nothing is lost */
-		(void) madvise((void *) first, end - first, MADV_HUGEPAGE);
-	}
-#endif
+	bvh_prefer_huge_pages(array->items, bytes);
 }
 
 static void

@@ -20,12 +20,12 @@
 #define HUGE_PAGE  ((Size) 2 * 1024 * 1024)
 
 /*
- * prefer_huge_pages --- hint for a chunk that will be walked through at random
+ * bvh_prefer_huge_pages --- hint for a chunk that will be walked through at random
  *
  * Without it, a large tree costs as much time in page faults as in the build.
  */
-static void
-prefer_huge_pages(void *chunk, Size size)
+void
+bvh_prefer_huge_pages(void *chunk, Size size)
 {
 #ifdef MADV_HUGEPAGE
 	uintptr_t start = TYPEALIGN(HUGE_PAGE, (uintptr_t) chunk);
@@ -43,7 +43,7 @@ bvh_memory_alloc(BvhMemory *memory, Size size)
 {
 	void *chunk = MemoryContextAllocHuge(memory->cxt, size);
 
-	prefer_huge_pages(chunk, size);
+	bvh_prefer_huge_pages(chunk, size);
 	memory->used += GetMemoryChunkSpace(chunk);
 	memory->peak = Max(memory->peak, memory->used);
 	return chunk;

@@ -24,6 +24,7 @@ typedef struct BvhMemory
 	Size peak;
 } BvhMemory;
 
+extern void bvh_prefer_huge_pages(void *chunk, Size size);
 extern void *bvh_memory_alloc(BvhMemory *memory, Size size);
 extern void *bvh_memory_grow(BvhMemory *memory, void *chunk, Size used, Size size);
 extern void bvh_memory_free(BvhMemory *memory, void *chunk);
