@@ -241,6 +241,18 @@ CREATE FUNCTION box3d_reach(b box3d, r float8) RETURNS box3d
 COMMENT ON FUNCTION box3d_reach(b box3d, r float8) IS
   'box that overlaps every box within distance r, rounded outward; NULL for negative r';
 
+CREATE FUNCTION box3d_fatten(fat box3d, tight box3d, margin float8, displacement float8[] DEFAULT NULL) RETURNS box3d
+  AS 'MODULE_PATHNAME', 'box3d_fatten'
+  LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_fatten(fat box3d, tight box3d, margin float8, displacement float8[]) IS
+  'fat while it contains tight; else tight grown by the margin, and by four times the displacement ahead';
+
+CREATE FUNCTION bvh_fatten() RETURNS trigger
+  AS 'MODULE_PATHNAME', 'bvh_fatten'
+  LANGUAGE C;
+COMMENT ON FUNCTION bvh_fatten() IS
+  'trigger BEFORE INSERT OR UPDATE FOR EACH ROW with arguments (fat column, tight column, margin [, displacement column]): box3d_fatten() into the fat column';
+
 CREATE FUNCTION box3d_hilbert(b box3d, world box3d) RETURNS bigint
   AS 'MODULE_PATHNAME', 'box3d_hilbert'
   LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;

@@ -29,10 +29,14 @@ extern Box3 *box3d_from_corners(const double p[3], const double q[3]);
 extern void box3d_get_numbers(ArrayType *array, int n, const char *what, const char *hint,
 							  double *out);
 
+/* box3d_calc.c */
+extern double box3d_add(double a, double b);
+
 /* gist_box3d.c; indexes of ours are recognised by it */
 extern PGDLLEXPORT Datum box3d_gist_consistent(PG_FUNCTION_ARGS);
 
-/* the planner support recognises functions and operators by these */
+/* types, functions and operators of ours are recognised by these */
+extern PGDLLEXPORT Datum box3d_in(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum box3d_dwithin(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum box3d_expand(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum box3d_reach(PG_FUNCTION_ARGS);

@@ -141,11 +141,11 @@ box3d_intersection(PG_FUNCTION_ARGS)
 }
 
 /*
- * a + b, where the sum of finite numbers must be finite; as float8pl, whose
+ * box3d_add --- a + b, where the sum of finite numbers must be finite; as float8pl, whose
  * error it raises
  */
-static double
-add(double a, double b)
+double
+box3d_add(double a, double b)
 {
 	double sum = a + b;
 
@@ -170,8 +170,8 @@ expand(FunctionCallInfo fcinfo, const Box3 *box, const double r[3])
 					errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					errmsg("a box cannot be expanded by NaN"),
 					errhint("Use NULL for an amount that is not known."));
-		lo[d] = add(box->lo[d], -r[d]);
-		hi[d] = add(box->hi[d], r[d]);
+		lo[d] = box3d_add(box->lo[d], -r[d]);
+		hi[d] = box3d_add(box->hi[d], r[d]);
 		is_empty |= lo[d] > hi[d];
 		has_nan |= isnan(lo[d]) || isnan(hi[d]);
 	}
@@ -217,8 +217,8 @@ box3d_translate(PG_FUNCTION_ARGS)
 	{
 		double by = PG_GETARG_FLOAT8(d + 1);
 
-		lo[d] = add(box->lo[d], by);
-		hi[d] = add(box->hi[d], by);
+		lo[d] = box3d_add(box->lo[d], by);
+		hi[d] = box3d_add(box->hi[d], by);
 	}
 	PG_RETURN_BOX3_P(box3d_from_corners(lo, hi));
 }

@@ -1,6 +1,6 @@
 # Runs every SQL command of README.md in order, in a fresh database, and compares
-# the output with the "text" block that follows, where there is one.  Then looks
-# whether the shell commands exist.
+# the output with the "text" block that follows, where there is one; likewise those
+# of the recipes.  Then looks whether the shell commands exist.
 use strict;
 use warnings;
 
@@ -15,33 +15,8 @@ $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION bvhindex');
 
 # The first block shows what is possible before the table is there.
-my @blocks = $readme =~ /^```(\w+)\n(.*?)^```$/msg;
-my $session = '';
-my $nsql = 0;
-while (my ($kind, $text) = splice(@blocks, 0, 2))
-{
-	if ($kind eq 'sql')
-	{
-		next if $nsql++ == 0;
-		# each block sees what the ones before it did
-		my ($ret, $out, $err) = run_psql($session . "\\o\n" . $text);
-		is($ret, 0, "runs: " . (split /\n/, $text)[0]) or diag($err);
-		$session .= "\\o /dev/null\n" . $text;
-		if (@blocks && $blocks[0] eq 'text')
-		{
-			$out =~ s/[ \t]+$//mg;
-			(my $wanted = $blocks[1]) =~ s/[ \t]+$//mg;
-			is(tail_of($out, $wanted), $wanted, 'and prints what README.md says');
-		}
-	}
-	elsif ($kind eq 'sh')
-	{
-		# make itself is what builds the library that this test uses
-		like($text, qr/^make$/m, 'is built by make');
-		ok(-e 'Makefile', 'and there is a Makefile');
-	}
-}
-cmp_ok($nsql, '>', 5, 'README.md has commands');
+my $session = run_document('README.md', 1);
+run_document('docs/moving-objects.md', 0);
 
 # the opening commands, on the table of the others
 my ($opening) = $readme =~ /^```sql\n(.*?)^```$/ms;
@@ -59,6 +34,41 @@ for my $target (sort keys %targets)
 
 $node->stop;
 done_testing();
+
+# run_document(file, first): the blocks of a document, from the first-th SQL one on; all
+# that they say, as one script
+sub run_document
+{
+	my ($file, $first) = @_;
+	my @blocks = slurp_file($file) =~ /^```(\w+)\n(.*?)^```$/msg;
+	my $session = '';
+	my $nsql = 0;
+	while (my ($kind, $text) = splice(@blocks, 0, 2))
+	{
+		if ($kind eq 'sql')
+		{
+			next if $nsql++ < $first;
+			# each block sees what the ones before it did
+			my ($ret, $out, $err) = run_psql($session . "\\o\n" . $text);
+			is($ret, 0, "$file runs: " . (split /\n/, $text)[0]) or diag($err);
+			$session .= "\\o /dev/null\n" . $text;
+			if (@blocks && $blocks[0] eq 'text')
+			{
+				$out =~ s/[ \t]+$//mg;
+				(my $wanted = $blocks[1]) =~ s/[ \t]+$//mg;
+				is(tail_of($out, $wanted), $wanted, "and prints what $file says");
+			}
+		}
+		elsif ($kind eq 'sh')
+		{
+			# make itself is what builds the library that this test uses
+			like($text, qr/^make$/m, 'is built by make');
+			ok(-e 'Makefile', 'and there is a Makefile');
+		}
+	}
+	cmp_ok($nsql, '>', 5, "$file has commands");
+	return $session;
+}
 
 # a fresh database for each run, or the blocks would meet their own leftovers
 sub run_psql
