@@ -24,10 +24,20 @@
 #include "core/tree_build.h"
 
 #include <float.h>
+#include <stdlib.h>
 
 /* a box of so much of the area of all is a giant, if these are few */
 #define GIANT_SHARE  0.25f
 #define GIANT_ROUNDS 4
+
+/* log2 of what the boxes span as floats; twice that must not overflow */
+#define SPAN_BITS 120
+
+/* log2 of half the span, beyond which differences may overflow */
+#define LARGEST_SPAN 1000
+
+/* boxes whose centers say where most are */
+#define MIDDLE_SAMPLE 127
 
 /* log2 of the boxes of a block */
 #define BLOCK_BITS 3
@@ -275,9 +285,11 @@ new_tree(const BvhEnv *env, uint32_t nnodes, uint32_t nblocks)
 }
 
 /*
- * set_frame --- the frame of the nodes: what is not giant spans -1 to 1
+ * set_frame --- the frame of the nodes: what is not giant spans up to 2^SPAN_BITS
  *
- * A power of two that double can divide by; beyond, float has room enough.
+ * So that float, which ends at 2^127 and 2^-149, has room for boxes of all sizes
+ * near the origin.  A power of two that double can divide by; beyond, the span
+ * is another.
  */
 static void
 set_frame(Build *build, BvhTree *tree, const BvhTree *like)
@@ -292,10 +304,75 @@ set_frame(Build *build, BvhTree *tree, const BvhTree *like)
 	{
 		int exponent = build->frame.exponent;
 
+		exponent -= SPAN_BITS;
 		exponent = exponent < -1000 ? -1000 : exponent > 1000 ? 1000 : exponent;
 		memcpy(tree->origin, build->middle, sizeof(tree->origin));
 		tree->scale = ldexp(1.0, -exponent);
 		tree->unscale = ldexp(1.0, exponent);
+	}
+}
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+	double x = *(const double *) a;
+	double y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* where sorted numbers are densest: the narrowest half of them, again and again */
+static double
+densest_of(const double *numbers, size_t n)
+{
+	while (n > 2)
+	{
+		size_t half = (n + 1) / 2;
+		size_t best = 0;
+
+		for (size_t i = 1; i + half <= n; i++)
+			if (numbers[i + half - 1] - numbers[i] <
+				numbers[best + half - 1] - numbers[best])
+				best = i;
+		numbers += best;
+		n = half;
+	}
+	return numbers[0];
+}
+
+/*
+ * set_middle --- the origin of the nodes' frame: where centers are densest
+ *
+ * Floats are exact near their origin.  In the middle of the bounds, a single
+ * box far away would move that to where nothing is; and boxes that get smaller and
+ * smaller towards a point would lie far from it.
+ */
+static void
+set_middle(Build *build, size_t n, const Box3 *bounds)
+{
+	double centers[MIDDLE_SAMPLE];
+	size_t nsampled = n < MIDDLE_SAMPLE ? n : MIDDLE_SAMPLE;
+
+	for (int d = 0; d < 3; d++)
+	{
+		size_t nfinite = 0;
+
+		/* a distance to anywhere else might overflow */
+		if (build->frame.exponent > LARGEST_SPAN && bounds->lo[d] <= bounds->hi[d])
+		{
+			build->middle[d] = 0.5 * bounds->lo[d] + 0.5 * bounds->hi[d];
+			continue;
+		}
+		for (size_t i = 0; i < nsampled; i++)
+		{
+			size_t at = (size_t) ((uint64_t) i * n / nsampled);
+			double center = box3_center(&build->items[ordered_item(build, at)].box, d);
+
+			if (isfinite(center))
+				centers[nfinite++] = center;
+		}
+		qsort(centers, nfinite, sizeof(double), compare_numbers);
+		build->middle[d] = nfinite > 0 ? densest_of(centers, nfinite) : 0.0;
 	}
 }
 
@@ -379,18 +456,15 @@ set_giants_apart(Build *build)
 	size_t most = build->n / 64 > 16 ? build->n / 64 : 16;
 	size_t nfinite = put_apart(build, build->n, INFINITY, build->n);
 	size_t nothers = nfinite;
+	Box3 bounds;
 
 	for (int round = 0;; round++)
 	{
-		Box3 bounds = finite_bounds(build, nothers > 0 ? nothers : build->n);
 		size_t before = nothers;
 		BvhPrim whole;
 
+		bounds = finite_bounds(build, nothers > 0 ? nothers : build->n);
 		bvh_make_frame(&build->frame, &bounds);
-		for (int d = 0; d < 3; d++)
-			build->middle[d] = bounds.lo[d] <= bounds.hi[d]
-								   ? 0.5 * bounds.lo[d] + 0.5 * bounds.hi[d]
-								   : 0.0;
 		if (round == GIANT_ROUNDS || nothers <= BVH_WIDTH)
 			break;
 		make_prim(&build->frame, &bounds, &whole);
@@ -403,6 +477,7 @@ set_giants_apart(Build *build)
 	}
 	/* a tree of giants only has none */
 	build->ngiants = nothers > 0 ? build->n - nothers : 0;
+	set_middle(build, build->n - build->ngiants, &bounds);
 }
 
 static void

@@ -9,6 +9,13 @@
 #include "core/hilbert.h"
 #include "core/tree_build.h"
 
+/*
+ * More boxes than this in one cell are put in order among themselves, in a frame
+ * that is smaller than theirs by so many powers of two.
+ */
+#define CROWD         32
+#define LESS_OF_FRAME 4
+
 /* order items by the lowest bits of their keys; LSD radix sort */
 static void
 sort_curve(Build *build, size_t first, size_t n, int bits)
@@ -22,8 +29,14 @@ sort_curve(Build *build, size_t first, size_t n, int bits)
 		size_t start[256] = {0};
 		size_t sum = 0;
 
-		for (size_t i = 0; i < n; i++)
-			start[from[i].key >> shift & 0xFF]++;
+		for (size_t at = 0; at < n; at += TICK_BOXES)
+		{
+			size_t end = n - at < TICK_BOXES ? n : at + TICK_BOXES;
+
+			for (size_t i = at; i < end; i++)
+				start[from[i].key >> shift & 0xFF]++;
+			count_steps(build, end - at);
+		}
 		for (int i = 0; i < 256; i++)
 		{
 			size_t count = start[i];
@@ -46,20 +59,34 @@ sort_curve(Build *build, size_t first, size_t n, int bits)
 		memcpy(build->curve[0] + first, from, n * sizeof(CurveItem));
 }
 
-/* order the items of curve[0] from first on along the curve */
-void
-bvh_follow_curve(Build *build, size_t first, size_t n)
+/* the frame of what is finite of these items */
+static void
+make_curve_frame(Build *build, const CurveItem *curve, size_t n, Frame *frame)
+{
+	Box3 bounds = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+
+	for (size_t at = 0; at < n; at += TICK_BOXES)
+	{
+		size_t end = n - at < TICK_BOXES ? n : at + TICK_BOXES;
+
+		for (size_t i = at; i < end; i++)
+			bvh_include_finite(&bounds, &build->items[curve[i].item].box);
+		count_steps(build, end - at);
+	}
+	bvh_make_frame(frame, &bounds);
+}
+
+static void sort_crowds(Build *build, size_t first, size_t n, int exponent);
+
+/* order the items of curve[0] from first on along the curve, in a frame */
+static void
+follow_curve(Build *build, size_t first, size_t n, const Frame *frame)
 {
 	CurveItem *curve = build->curve[0] + first;
-	Box3 bounds = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
 	/* cells enough to tell neighbours apart where they are far from evenly spread */
 	int bits = n <= 4096 ? 8 : n <= 65536 ? 13 : 21;
 	float ncells = (float) (1 << bits);
-	Frame frame;
 
-	for (size_t i = 0; i < n; i++)
-		bvh_include_finite(&bounds, &build->items[curve[i].item].box);
-	bvh_make_frame(&frame, &bounds);
 	for (size_t at = 0; at < n; at += TICK_BOXES)
 	{
 		size_t end = n - at < TICK_BOXES ? n : at + TICK_BOXES;
@@ -69,7 +96,7 @@ bvh_follow_curve(Build *build, size_t first, size_t n)
 			uint64_t cell[3];
 			BvhPrim prim;
 
-			make_prim(&frame, &build->items[curve[i].item].box, &prim);
+			make_prim(frame, &build->items[curve[i].item].box, &prim);
 			for (int d = 0; d < 3; d++)
 			{
 				float place = 0.5f * center_of(&prim, d) * ncells;
@@ -82,6 +109,47 @@ bvh_follow_curve(Build *build, size_t first, size_t n)
 		count_steps(build, end - at);
 	}
 	sort_curve(build, first, n, 3 * bits);
+	sort_crowds(build, first, n, frame->exponent);
+}
+
+/*
+ * sort_crowds --- where many items share a cell, order them in a frame of their own
+ *
+ * A single box far away is enough to have all others in one cell; and data of all
+ * sizes has such cells within such cells.  Recursive; as each frame is smaller than
+ * the one before by LESS_OF_FRAME, and double has 2,100 powers of two, the depth is
+ * 525 at most.
+ */
+static void
+sort_crowds(Build *build, size_t first, size_t n, int exponent)
+{
+	const CurveItem *curve = build->curve[0] + first;
+	size_t end;
+
+	for (size_t at = 0; at < n; at = end)
+	{
+		Frame frame;
+
+		for (end = at + 1; end < n && curve[end].key == curve[at].key; end++)
+			;
+		count_steps(build, end - at);
+		if (end - at <= CROWD)
+			continue;
+		make_curve_frame(build, curve + at, end - at, &frame);
+		/* no smaller when they are as large as the cell, and then no order is better */
+		if (!frame.is_point && frame.exponent <= exponent - LESS_OF_FRAME)
+			follow_curve(build, first + at, end - at, &frame);
+	}
+}
+
+/* bvh_follow_curve --- order the items of curve[0] from first on along the curve */
+void
+bvh_follow_curve(Build *build, size_t first, size_t n)
+{
+	Frame frame;
+
+	make_curve_frame(build, build->curve[0] + first, n, &frame);
+	follow_curve(build, first, n, &frame);
 }
 
 /* the places of block number so many of the order along the curve */

@@ -10,7 +10,7 @@
  * Everything is aligned to cache lines, and nothing is a pointer.
  *
  * Bounds of nodes are floats in a frame of the tree: (x - origin) * scale, with
- * an origin and a power of two from the middle and the span of the boxes, so
+ * an origin where boxes are densest and a power of two from their span, so
  * that float serves data far from zero, and data of any size.  It rounds to
  * nearest, which is monotone: x <= y for doubles means no more than the same
  * for their floats.  So a test of floats never misses; and what a float

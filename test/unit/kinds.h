@@ -244,6 +244,32 @@ some_giants(Rng *rng, size_t i, size_t n)
 	return i % 97 ? b : make_box(-r, -r, b.lo[2], r, r, b.hi[2]);
 }
 
+/* all but one within 0 .. 100 */
+static inline Box3
+one_far_away(Rng *rng, size_t i, size_t n)
+{
+	Box3 b = rng_world_box(rng, 2.0);
+
+	return i == n / 2 ? make_point(1e12, 0, 0) : b;
+}
+
+/* each box about as far from zero as it is large, from 1 down to 2^-250 */
+static inline Box3
+all_scales(Rng *rng, size_t i, size_t n)
+{
+	double scale = ldexp(1.0, -rng_below(rng, 250));
+	Box3 b = rng_world_box(rng, 2.0);
+
+	(void) i;
+	(void) n;
+	for (int d = 0; d < 3; d++)
+	{
+		b.lo[d] *= scale;
+		b.hi[d] *= scale;
+	}
+	return b;
+}
+
 static const struct
 {
 	const char *name;
@@ -270,6 +296,8 @@ static const struct
 	{"clusters far apart", far_clusters},
 	{"far from zero", far_from_zero},
 	{"some giants", some_giants},
+	{"one far away", one_far_away},
+	{"all scales", all_scales},
 };
 
 #endif /* BVH_TEST_KINDS_H */
