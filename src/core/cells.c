@@ -23,22 +23,22 @@
 /* boxes of the sample that are looked at, for each cell */
 #define SAMPLE_PER_CELL 128
 
-typedef struct SampleBox
+typedef struct Center
 {
-	double center[3];
-	double side[3];
-} SampleBox;
+	double at[3];
+} Center;
 
 typedef struct CellBuild
 {
 	SpaceCells *cells;
+	double side[3];   /* mean of all boxes */
 	double extent[3]; /* sums over the cells made so far */
 	bool is_cut[3];
 } CellBuild;
 
 /* a center as a number that can be subtracted */
 static double
-finite(double x)
+clamp_center(double x)
 {
 	return fmin(fmax(x, -0.25 * DBL_MAX), 0.25 * DBL_MAX);
 }
@@ -46,8 +46,8 @@ finite(double x)
 static int
 compare_centers(const void *a, const void *b, int axis)
 {
-	double x = ((const SampleBox *) a)->center[axis];
-	double y = ((const SampleBox *) b)->center[axis];
+	double x = ((const Center *) a)->at[axis];
+	double y = ((const Center *) b)->at[axis];
 
 	return (x > y) - (x < y);
 }
@@ -70,35 +70,38 @@ compare_z(const void *a, const void *b)
 	return compare_centers(a, b, 2);
 }
 
-/* extents of the centers, and the mean side in units of them */
+/* how far the centers reach */
 static void
-measure(const SampleBox *boxes, size_t n, double extent[3], double across[3])
+measure(const Center *centers, size_t n, double extent[3])
 {
 	for (int d = 0; d < 3; d++)
 	{
 		double lo = INFINITY;
 		double hi = -INFINITY;
-		double sides = 0.0;
 
 		for (size_t i = 0; i < n; i++)
 		{
-			lo = fmin(lo, boxes[i].center[d]);
-			hi = fmax(hi, boxes[i].center[d]);
+			lo = fmin(lo, centers[i].at[d]);
+			hi = fmax(hi, centers[i].at[d]);
 		}
 		extent[d] = n > 0 ? hi - lo : 0.0;
-		for (size_t i = 0; i < n; i++)
-			sides += fmin(boxes[i].side[d], extent[d]) / n;
-		across[d] = extent[d] > 0.0 ? sides / extent[d] : INFINITY;
 	}
 }
 
+/* part of the boxes that lie across a cut on this axis, about */
+static double
+part_across(double side, double extent)
+{
+	return extent > 0.0 ? fmin(side, extent) / extent : INFINITY;
+}
+
 /*
- * divide --- make so many cells of these boxes, if they can be told apart
+ * divide --- make so many cells of these centers, if they can be told apart
  *
  * Returns the reference to them.  Recursive, to a depth of log2(ncells).
  */
 static int32_t
-divide(CellBuild *build, SampleBox *boxes, size_t n, int ncells)
+divide(CellBuild *build, Center *centers, size_t n, int ncells)
 {
 	static int (*const compare[])(const void *,
 								  const void *) = {compare_x, compare_y, compare_z};
@@ -110,7 +113,9 @@ divide(CellBuild *build, SampleBox *boxes, size_t n, int ncells)
 	int32_t cut;
 	double at;
 
-	measure(boxes, n, extent, across);
+	measure(centers, n, extent);
+	for (int d = 0; d < 3; d++)
+		across[d] = part_across(build->side[d], extent[d]);
 	for (int d = 1; d < 3; d++)
 		if (across[d] < across[axis] ||
 			(across[d] == across[axis] && extent[d] > extent[axis]))
@@ -122,27 +127,27 @@ divide(CellBuild *build, SampleBox *boxes, size_t n, int ncells)
 		return ~cells->ncells++;
 	}
 
-	qsort(boxes, n, sizeof(SampleBox), compare[axis]);
+	qsort(centers, n, sizeof(Center), compare[axis]);
 	nbelow = n * (size_t) (ncells / 2) / (size_t) ncells;
-	at = boxes[nbelow > 0 ? nbelow - 1 : 0].center[axis];
+	at = centers[nbelow > 0 ? nbelow - 1 : 0].at[axis];
 	/* equal centers stay together, and some go to either side */
-	if (at == boxes[n - 1].center[axis])
+	if (at == centers[n - 1].at[axis])
 	{
-		while (boxes[nbelow - 1].center[axis] == at)
+		while (centers[nbelow - 1].at[axis] == at)
 			nbelow--;
-		at = boxes[nbelow - 1].center[axis];
+		at = centers[nbelow - 1].at[axis];
 	}
 	else
-		while (nbelow < 1 || boxes[nbelow].center[axis] == at)
+		while (nbelow < 1 || centers[nbelow].at[axis] == at)
 			nbelow++;
 
 	cut = cells->ncuts++;
 	build->is_cut[axis] = true;
 	cells->cuts[cut].axis = axis;
 	cells->cuts[cut].at = at;
-	cells->cuts[cut].below = divide(build, boxes, nbelow, ncells / 2);
+	cells->cuts[cut].below = divide(build, centers, nbelow, ncells / 2);
 	cells->cuts[cut].above = divide(build,
-									boxes + nbelow,
+									centers + nbelow,
 									n - nbelow,
 									ncells - ncells / 2);
 	return cut;
@@ -158,41 +163,42 @@ space_cells_make(const BvhEnv *env, const BvhItem *sample, size_t n, int most,
 				 SpaceCells **cells)
 {
 	size_t wanted = (size_t) most * SAMPLE_PER_CELL;
-	size_t nboxes = n < wanted ? n : wanted;
-	CellBuild build = {NULL, {0.0, 0.0, 0.0}, {false, false, false}};
-	SampleBox *boxes;
+	size_t ncenters = n < wanted ? n : wanted;
+	CellBuild build = {NULL, {0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, {false, false, false}};
+	Center *centers;
 
 	*cells = NULL;
 	build.cells = env->alloc(env->context, sizeof(SpaceCells) + most * sizeof(SpaceCut));
-	boxes = env->alloc(env->context, (nboxes + 1) * sizeof(SampleBox));
-	if (build.cells == NULL || boxes == NULL)
+	centers = env->alloc(env->context, (ncenters + 1) * sizeof(Center));
+	if (build.cells == NULL || centers == NULL)
 	{
 		if (build.cells != NULL)
 			env->release(env->context, build.cells);
-		if (boxes != NULL)
-			env->release(env->context, boxes);
+		if (centers != NULL)
+			env->release(env->context, centers);
 		return BVH_NO_MEMORY;
 	}
-	for (size_t i = 0; i < nboxes; i++)
+	for (size_t i = 0; i < ncenters; i++)
 	{
 		/* from everywhere, as the sample may have an order */
-		const Box3 *box = &sample[(size_t) ((double) i / nboxes * n)].box;
+		const Box3 *box = &sample[(size_t) ((double) i / ncenters * n)].box;
 
 		for (int d = 0; d < 3; d++)
 		{
-			boxes[i].center[d] = finite(box3_center(box, d));
-			boxes[i].side[d] = box->hi[d] - box->lo[d];
+			centers[i].at[d] = clamp_center(box3_center(box, d));
+			/* NaN is that of a box at an infinity, which has none */
+			build.side[d] += fmax(box->hi[d] - box->lo[d], 0.0) / ncenters;
 		}
 	}
 
 	build.cells->ncells = build.cells->ncuts = 0;
 	/* a lone cell has no cut, and a reference to none */
-	if (divide(&build, boxes, nboxes, most) < 0)
+	if (divide(&build, centers, ncenters, most) < 0)
 		build.cells->ncuts = 0;
 	for (int d = 0; d < 3; d++)
 		build.cells->large[d] = build.is_cut[d] ? build.extent[d] / build.cells->ncells
 												: INFINITY;
-	env->release(env->context, boxes);
+	env->release(env->context, centers);
 	*cells = build.cells;
 	return BVH_OK;
 }
@@ -212,7 +218,8 @@ space_cells_find(const SpaceCells *cells, const Box3 *box)
 	{
 		const SpaceCut *cut = &cells->cuts[at];
 
-		at = finite(box3_center(box, cut->axis)) <= cut->at ? cut->below : cut->above;
+		at = clamp_center(box3_center(box, cut->axis)) <= cut->at ? cut->below
+																  : cut->above;
 	}
 	return ~at;
 }

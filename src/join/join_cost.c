@@ -31,7 +31,7 @@
 #define OUTER_COST 2.0   /* to keep an outer row, and */
 #define PROBE_COST 0.35  /* to search for it, for each doubling of the inner side */
 #define PAIR_COST  1.0   /* a pair found, beside the conditions */
-#define SORT_COST  0.5   /* to sort a row, for each doubling of their number */
+#define SPILL_COST 3.0   /* to write a row to a file, and read it */
 
 /*
  * The same, and a probe of an index on boxes, in microseconds when all is in
@@ -110,12 +110,12 @@ spills(const Path *inner)
 	return size > (double) get_hash_memory_limit();
 }
 
-/* to sort rows that do not fit into memory, write them, and read them again */
+/* to write rows that do not fit into memory, and read them again */
 static Cost
 spill_cost(double nrows, double width)
 {
-	return ceil(nrows * width / BLCKSZ) * seq_page_cost +
-		   nrows * SORT_COST * cpu_operator_cost * log2(Max(nrows, 2.0));
+	return 2.0 * ceil(nrows * width / BLCKSZ) * seq_page_cost +
+		   nrows * SPILL_COST * cpu_operator_cost;
 }
 
 /* the index that a path probes; NULL if it is another kind of path, or disabled */
@@ -193,6 +193,18 @@ bvh_join_is_beaten(const Path *outer, const Path *inner, JoinType jointype,
 	return theirs < ours;
 }
 
+/* to evaluate an argument of the clause, for each row of its side */
+static Cost
+argument_cost(PlannerInfo *root, const BvhJoinClause *clause, int arg, double nrows)
+{
+	Node *expr = (Node *) clause->rinfo->clause;
+	List *args = IsA(expr, OpExpr) ? ((OpExpr *) expr)->args : ((FuncExpr *) expr)->args;
+	QualCost cost;
+
+	cost_qual_eval_node(&cost, list_nth(args, arg), root);
+	return cost.startup + cost.per_tuple * nrows;
+}
+
 /*
  * bvh_join_cost --- fill in rows and costs of a path that is otherwise done
  */
@@ -217,7 +229,18 @@ bvh_join_cost(PlannerInfo *root, BvhJoinPath *join, const JoinPathExtraData *ext
 	startup = inner->total_cost + outer->startup_cost;
 	startup += cpu_operator_cost * (START_COST + INNER_COST * inner_rows);
 
+	startup += argument_cost(root,
+							 &join->clause,
+							 join->clause.outer_is_left ? BVH_JOIN_RIGHT_ARG
+														: BVH_JOIN_LEFT_ARG,
+							 inner_rows);
+
 	run = outer->total_cost - outer->startup_cost;
+	run += argument_cost(root,
+						 &join->clause,
+						 join->clause.outer_is_left ? BVH_JOIN_LEFT_ARG
+													: BVH_JOIN_RIGHT_ARG,
+						 outer_rows);
 	run += cpu_operator_cost * outer_rows *
 		   (OUTER_COST + PROBE_COST * log2(inner_rows + 1.0));
 
@@ -235,7 +258,7 @@ bvh_join_cost(PlannerInfo *root, BvhJoinPath *join, const JoinPathExtraData *ext
 
 		pairs = Min(pairs, outer_rows - matched + matched * each * 2.0 / (each + 1.0));
 	}
-	/* the clause of the tree is done with, but for its arguments */
+	/* the clause of the tree is done with */
 	cost_qual_eval(&quals,
 				   list_delete_ptr(list_copy(join->restrictlist), join->clause.rinfo),
 				   root);

@@ -10,8 +10,7 @@
  * each outer row searches the inner tree by itself.
  *
  * When the inner rows outgrow the memory, join_spill.c puts both inputs into
- * files, sorted along a curve, and what follows is done for each part of the
- * inner rows that fits.
+ * files, in parts that fit, and what follows is done for each part.
  *
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
@@ -64,21 +63,7 @@ next_batch(BvhJoinState *state)
 {
 	if (state->spill == NULL)
 		return bvh_join_read_outer(state);
-
-	for (;;)
-	{
-		if (bvh_spill_next_block(state))
-			return true;
-		if (state->last_pass)
-			return false;
-		if (!bvh_spill_next_chunk(state))
-		{
-			if (!state->null_extends)
-				return false;
-			state->last_pass = true;
-		}
-		bvh_spill_rewind(state);
-	}
+	return bvh_spill_next_batch(state);
 }
 
 static TupleTableSlot *
@@ -114,28 +99,18 @@ bvh_join_exec(CustomScanState *node)
 					state->phase = JOIN_DONE;
 					break;
 				}
-				state->next_unmatched = 0;
-				state->outer_in_slot = SIZE_MAX;
-				state->phase = state->last_pass ? JOIN_UNMATCHED : JOIN_PAIRS;
-				if (state->phase == JOIN_PAIRS)
-					bvh_join_begin_pairs(state);
+				bvh_join_begin_pairs(state);
+				state->phase = JOIN_PAIRS;
 				break;
 
 			case JOIN_PAIRS:
 				result = bvh_join_pairs(state);
 				if (result != NULL)
 					return result;
-				if (state->spill != NULL)
-				{
-					if (state->marks_matched)
-						bvh_spill_keep_matched(state);
-					state->phase = JOIN_NEXT_BATCH;
-				}
-				else
-				{
-					state->next_unmatched = 0;
-					state->phase = state->null_extends ? JOIN_UNMATCHED : JOIN_NEXT_BATCH;
-				}
+				if (state->spill != NULL && state->marks_matched)
+					bvh_spill_keep_matched(state);
+				state->next_unmatched = 0;
+				state->phase = state->null_extends ? JOIN_UNMATCHED : JOIN_NEXT_BATCH;
 				break;
 
 			case JOIN_UNMATCHED:
@@ -233,6 +208,9 @@ bvh_join_rescan(CustomScanState *node)
 	PlanState *inner = innerPlanState(state);
 
 	bvh_outer_reset(&state->outer_rows, &state->env);
+	/* they are in a file, and memory is for outer rows first */
+	if (state->spill != NULL)
+		bvh_inner_reset(&state->inner_rows, &state->env, &state->memory);
 	if (!state->inner_ready || inner->chgParam != NULL ||
 		bms_overlap(node->ss.ps.chgParam, state->inner_params))
 	{
@@ -246,7 +224,6 @@ bvh_join_rescan(CustomScanState *node)
 	if (outer->chgParam == NULL)
 		ExecReScan(outer);
 	state->outer_done = false;
-	state->last_pass = false;
 	state->phase = JOIN_START;
 }
 
@@ -256,6 +233,11 @@ static const CustomExecMethods exec_methods = {
 	.ExecCustomScan = bvh_join_exec,
 	.EndCustomScan = bvh_join_end,
 	.ReScanCustomScan = bvh_join_rescan,
+	.EstimateDSMCustomScan = bvh_join_estimate_shared,
+	.InitializeDSMCustomScan = bvh_join_init_shared,
+	.ReInitializeDSMCustomScan = bvh_join_reinit_shared,
+	.InitializeWorkerCustomScan = bvh_join_find_shared,
+	.ShutdownCustomScan = bvh_join_share,
 	.ExplainCustomScan = bvh_join_explain,
 };
 

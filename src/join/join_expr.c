@@ -8,6 +8,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/objectaccess.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
@@ -15,6 +16,7 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/acl.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 
 #include "join/join.h"
 #include "join/join_state.h"
@@ -60,24 +62,45 @@ resolve_columns(Node *node, void *context)
 	return expression_tree_mutator(node, resolve_columns, context);
 }
 
-/* numbers of the executor's parameters in an expression */
+typedef struct ParamsContext
+{
+	const List *subplans; /* of the whole statement */
+	Bitmapset *params;
+} ParamsContext;
+
+/* numbers of the executor's parameters in an expression, and in subplans of it */
 static bool
 find_params(Node *node, void *context)
 {
-	Bitmapset **params = context;
+	ParamsContext *found = context;
 
 	if (node == NULL)
 		return false;
 	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
-		*params = bms_add_member(*params, ((Param *) node)->paramid);
+		found->params = bms_add_member(found->params, ((Param *) node)->paramid);
 	else if (IsA(node, SubPlan))
 	{
+		const SubPlan *subplan = (SubPlan *) node;
+		const Plan *plan = list_nth(found->subplans, subplan->plan_id - 1);
 		ListCell *cell;
 
-		foreach (cell, ((SubPlan *) node)->parParam)
-			*params = bms_add_member(*params, lfirst_int(cell));
+		foreach (cell, subplan->parParam)
+			found->params = bms_add_member(found->params, lfirst_int(cell));
+		found->params = bms_add_members(found->params, plan->extParam);
 	}
 	return expression_tree_walker(node, find_params, context);
+}
+
+/* the clause itself is never evaluated, so nobody else asks */
+static void
+check_privileges(Node *clause)
+{
+	Oid function = IsA(clause, OpExpr) ? ((OpExpr *) clause)->opfuncid
+									   : castNode(FuncExpr, clause)->funcid;
+
+	if (!bvh_may_execute(function))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, get_func_name(function));
+	InvokeFunctionExecuteHook(function);
 }
 
 /* the comparison that one of these functions of PostgreSQL's is */
@@ -186,9 +209,11 @@ bvh_join_init_expressions(BvhJoinState *state, EState *estate)
 									 : castNode(FuncExpr, clause)->args;
 	ResolveContext used = {0};
 	ResolveContext kept = {0};
+	ParamsContext params = {estate->es_plannedstmt->subplans, NULL};
 	Node *inner_key;
 	List *tlist;
 
+	check_privileges(clause);
 	used.sources = list_copy_tail(scan->custom_private, BVH_JOIN_COLUMNS);
 	joinquals = take_comparison(state, joinquals, used.sources);
 	resolve_columns((Node *) scan->scan.plan.targetlist, &used);
@@ -229,7 +254,8 @@ bvh_join_init_expressions(BvhJoinState *state, EState *estate)
 	inner_key = list_nth(args,
 						 state->outer_is_left ? BVH_JOIN_RIGHT_ARG : BVH_JOIN_LEFT_ARG);
 	state->inner_key = ExecInitExpr((Expr *) inner_key, ps);
-	find_params(inner_key, &state->inner_params);
+	find_params(inner_key, &params);
+	state->inner_params = params.params;
 	state->outer_key = ExecInitExpr(list_nth(args,
 											 state->outer_is_left ? BVH_JOIN_LEFT_ARG
 																  : BVH_JOIN_RIGHT_ARG),

@@ -23,6 +23,7 @@
 
 /* part of the memory that is for outer rows, if inner rows leave no more */
 #define OUTER_PART 8
+#define MIN_OTHERS ((Size) 64 * 1024)
 
 /* boxes of an inner tree that outer rows search one by one */
 #define SMALL_TREE 16384
@@ -163,6 +164,38 @@ bvh_join_keep_inner(BvhJoinState *state, TupleTableSlot *slot, const JoinBox *bo
 }
 
 /*
+ * Memory that inner rows may take, with their tree.  What they leave is for outer
+ * rows, or to divide them into parts, which takes some even if there is little.
+ */
+static Size
+inner_room(const BvhJoinState *state)
+{
+	Size others = Max(state->limit / OUTER_PART, Min(MIN_OTHERS, state->limit / 4));
+
+	return state->limit - others;
+}
+
+static Size
+tree_size(uint64 nrows)
+{
+	return bvh_tree_expected_size(nrows) + bvh_tree_work_size(nrows);
+}
+
+/*
+ * bvh_join_fits --- do so many inner rows, of so many bytes beside their boxes, fit
+ * into memory?
+ */
+bool
+bvh_join_fits(const BvhJoinState *state, uint64 nrows, Size bytes)
+{
+	/* the last chunk may be nearly empty */
+	Size size = bytes + state->inner_rows.arena.max_chunk_size + nrows * sizeof(BvhItem) +
+				tree_size(nrows);
+
+	return size <= inner_room(state) && nrows < BVH_MOST_BOXES;
+}
+
+/*
  * bvh_join_is_full --- do the inner rows, with their tree and what its build
  * takes, fill the memory?
  */
@@ -174,9 +207,8 @@ bvh_join_is_full(const BvhJoinState *state)
 
 	/* the rest need not be asked for each row */
 	if (rows->n % 64 == 0)
-		size += bvh_tree_expected_size(rows->n) + bvh_tree_work_size(rows->n);
-	return rows->n > 0 &&
-		   (size > state->limit - state->limit / OUTER_PART || rows->n >= BVH_MOST_BOXES);
+		size += tree_size(rows->n);
+	return rows->n > 0 && (size > inner_room(state) || rows->n >= BVH_MOST_BOXES);
 }
 
 /* bvh_join_read_inner --- all inner rows; false if the memory is full before their end */

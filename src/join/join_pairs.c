@@ -282,7 +282,8 @@ show_outer(BvhJoinState *state, size_t i)
  *
  * Where rows have very many matches of which one is enough, a walk through two
  * trees finds all of them all the same.  Rows of this batch without a match
- * start afresh; what was found for the others is of no interest.
+ * start afresh, so that conditions which they failed are evaluated (and counted)
+ * once more; what was found for the others is of no interest.
  */
 static void
 switch_to_rows(BvhJoinState *state)
@@ -335,7 +336,10 @@ bvh_join_pairs(BvhJoinState *state)
 		if (state->marks_matched)
 			set_matched(rows, i);
 		if (state->jointype == JOIN_ANTI)
+		{
+			ResetExprContext(econtext);
 			continue;
+		}
 		result = emit(state, state->inner.slot);
 		if (result != NULL)
 			return result;
@@ -356,6 +360,8 @@ bvh_join_unmatched(BvhJoinState *state)
 
 		CHECK_FOR_INTERRUPTS();
 		if (is_matched(rows, i))
+			continue;
+		if (state->spill != NULL && !bvh_spill_is_decided(state, i))
 			continue;
 		show_outer(state, i);
 		result = emit(state, state->null_slot);

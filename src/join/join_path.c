@@ -177,8 +177,7 @@ find_clause(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInf
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
 
-		/* before 17, a custom join would lose the one-time filter */
-		if (rinfo->pseudoconstant)
+		if (rinfo->pseudoconstant && !BVH_CUSTOM_JOINS_ARE_GATED)
 			return false;
 		min_security = Min(min_security, rinfo->security_level);
 	}
@@ -223,11 +222,14 @@ make_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
 	path->parallel_safe = joinrel->consider_parallel && outer->parallel_safe &&
 						  inner->parallel_safe;
 	path->parallel_workers = outer->parallel_workers;
+	/* workers share nothing but what they have counted */
+	path->parallel_aware = path->parallel_workers > 0;
 	bvh_add_disabled_nodes(path, outer, inner);
 
 	join->custom.flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	join->custom.custom_paths = list_make2(outer, inner);
 	join->custom.methods = &path_methods;
+	bvh_set_restrictinfo(&join->custom, extra->restrictlist);
 	join->jointype = jointype;
 	join->inner_unique = extra->inner_unique;
 	join->restrictlist = extra->restrictlist;

@@ -242,6 +242,11 @@ bvh_outer_reserve(OuterRows *rows, BvhMemory *memory, size_t n)
 								 size * sizeof(MinimalTuple));
 	rows->matched = bvh_memory_grow(memory, rows->matched, rows->size / 8, size / 8);
 	memset(rows->matched + rows->size / 8, 0, (size - rows->size) / 8);
+	if (rows->copies != NULL)
+		rows->copies = bvh_memory_grow(memory,
+									   rows->copies,
+									   rows->n * sizeof(uint64),
+									   size * sizeof(uint64));
 	rows->size = size;
 }
 
@@ -268,6 +273,7 @@ bvh_outer_reset(OuterRows *rows, BvhEnv *env)
 	rows->n = 0;
 }
 
+/* forget the rows, and give the memory of the arrays back */
 void
 bvh_outer_free(OuterRows *rows, BvhEnv *env, BvhMemory *memory)
 {
@@ -278,8 +284,11 @@ bvh_outer_free(OuterRows *rows, BvhEnv *env, BvhMemory *memory)
 		bvh_memory_free(memory, rows->rows);
 		bvh_memory_free(memory, rows->matched);
 	}
+	if (rows->copies != NULL)
+		bvh_memory_free(memory, rows->copies);
 	rows->boxes = NULL;
 	rows->rows = NULL;
 	rows->matched = NULL;
+	rows->copies = NULL;
 	rows->size = 0;
 }

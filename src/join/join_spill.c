@@ -3,13 +3,15 @@
  * join_spill.c
  *	  A BVH Join whose inner rows do not fit into memory.
  *
- * Both inputs are sorted along a Hilbert curve and go to files.  The inner rows
- * are then taken in chunks that fit, each of which fills a compact part of space;
- * and outer rows in blocks, which do, too.  For each chunk, only those blocks are
- * read again that its bounds meet, so that most rows are read once or twice,
- * however many chunks there are.
+ * The inner rows are divided into parts that fit, each of which fills a compact
+ * piece of space; by a sample, namely those that are in memory when it is full.  A
+ * part that turns out to be too large is divided once more.  Each inner row is in
+ * one part.  An outer row goes to each part whose bounds it meets, mostly one.  So a
+ * pair is found once, and most rows of either side are written once and read once.
  *
- * Whether an outer row had a match is kept in its block, in the file.
+ * An outer row with several copies has a number, by which the copies know whether
+ * another one had a match; the one in the last part decides what becomes of the
+ * row when none had.  "copy" is twice that number, plus one for the last.
  *
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
@@ -18,453 +20,416 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
-#include "catalog/pg_operator_d.h"
-#include "catalog/pg_type.h"
-#include "commands/tablespace.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 
+#include "core/cells.h"
 #include "join/join_state.h"
-#include "pg/compat.h"
 
-/* columns of a sort */
-#define SORT_KEY      1
-#define SORT_ROW      2
-#define SORT_NCOLUMNS 2
+/* part of the memory for the buffers of streams, and how large these may be */
+#define BUFFERS_PART 16
+#define MIN_BLOCK    ((Size) 256)
+#define MAX_BLOCK    ((Size) 64 * 1024)
 
-/* part of the memory that a sort may have */
-#define SORT_PART 0.7
+/* parts that rows are divided into at once */
+#define MOST_CELLS 512
 
-/* rows of a block, at most, and what part of the memory it may take */
-#define MAX_BLOCK_ROWS 4096
-#define BLOCK_PART     16
-
-/* bytes of a row of a block beside its columns, a tree over the block included */
-#define BLOCK_ROW_SIZE (sizeof(JoinBox) + sizeof(BvhItem) + 128)
-
-/* part of the memory for the list of extents */
-#define EXTENTS_PART 32
-
-/* a row of either side on its way through a sort: its box, then the kept row */
-typedef struct RowSort
-{
-	Tuplesortstate *sort;
-	TupleDesc desc;
-	TupleTableSlot *in;
-	TupleTableSlot *out;
-	CurveFrame curve;
-	bytea *buffer;
-	Size buffer_size;
-} RowSort;
-
-static void
-write_file(BufFile *file, const void *data, Size size)
-{
-	/* before 16 it is not const, and never written to all the same */
-	BufFileWrite(file, unconstify(void *, data), size);
-}
-
-static void
-read_file(BufFile *file, void *data, Size size)
-{
-	if (BufFileRead(file, data, size) != size)
-		ereport(ERROR,
-				errcode_for_file_access(),
-				errmsg("could not read from temporary file of a join"));
-}
-
-static void
-seek_file(BufFile *file, int fileno, off_t offset)
-{
-	if (BufFileSeek(file, fileno, offset, SEEK_SET) != 0)
-		ereport(ERROR,
-				errcode_for_file_access(),
-				errmsg("could not seek in temporary file of a join"));
-}
-
-static BufFile *
-create_file(BvhJoinState *state)
-{
-	MemoryContext old = MemoryContextSwitchTo(state->memory.cxt);
-	BufFile *file;
-
-	PrepareTempTablespaces();
-	file = BufFileCreateTemp(false);
-	MemoryContextSwitchTo(old);
-	return file;
-}
+/* how full a part is meant to be, since not all get as many rows */
+#define PART_FILL 0.7
 
 /*
- * Sorting rows along the curve
+ * A part that got more than this of the rows that were divided, or that comes from
+ * so many divisions, has too many boxes at one place; it is cut by the order of
+ * its rows then.
  */
+#define MOST_SHARE     0.9
+#define MOST_DIVISIONS 4
 
-static void
-sort_begin(BvhJoinState *state, RowSort *sort)
+/* an outer row that meets more parts than this is kept once, for all of them */
+#define MOST_COPIES 8
+
+static Size
+block_size(const BvhJoinState *state, int nstreams)
 {
-	MemoryContext old = MemoryContextSwitchTo(state->memory.cxt);
-	AttrNumber column = SORT_KEY;
-	Oid less = Int8LessOperator;
-	Oid collation = InvalidOid;
-	bool nulls_first = false;
-	double sort_kb;
+	Size size = state->limit / BUFFERS_PART / nstreams;
 
-	memset(sort, 0, sizeof(*sort));
-	sort->desc = CreateTemplateTupleDesc(SORT_NCOLUMNS);
-	TupleDescInitEntry(sort->desc, SORT_KEY, "key", INT8OID, -1, 0);
-	TupleDescInitEntry(sort->desc, SORT_ROW, "row", BYTEAOID, -1, 0);
-	bvh_finalize_tuple_desc(sort->desc);
-	sort->in = MakeSingleTupleTableSlot(sort->desc, &TTSOpsVirtual);
-	sort->out = MakeSingleTupleTableSlot(sort->desc, &TTSOpsMinimalTuple);
-	/* its own arrays come on top of what it counts */
-	sort_kb = state->limit / 1024 * SORT_PART;
-	sort->sort = tuplesort_begin_heap(sort->desc,
-									  1,
-									  &column,
-									  &less,
-									  &collation,
-									  &nulls_first,
-									  (int) Min(Max(sort_kb, 64), INT_MAX),
-									  NULL,
-									  TUPLESORT_NONE);
-	MemoryContextSwitchTo(old);
-}
-
-static void
-sort_put(BvhJoinState *state, RowSort *sort, const JoinBox *box, MinimalTuple row)
-{
-	Size row_size = row == NULL ? 0 : row->t_len;
-	Size size = VARHDRSZ + sizeof(JoinBox) + row_size;
-	int64 key = PG_INT64_MAX; /* what has no box is out of the way at the end */
-
-	if (size > sort->buffer_size)
-	{
-		sort->buffer_size = size + size / 2;
-		sort->buffer = bvh_memory_grow(&state->memory,
-									   sort->buffer,
-									   0,
-									   sort->buffer_size);
-	}
-	SET_VARSIZE(sort->buffer, size);
-	memcpy(VARDATA(sort->buffer), box, sizeof(JoinBox));
-	if (row != NULL)
-		memcpy(VARDATA(sort->buffer) + sizeof(JoinBox), row, row_size);
-
-	if (outer_asks(box))
-	{
-		if (!sort->curve.is_set)
-			box3_curve_begin(&sort->curve, &box->box);
-		key = (int64) box3_curve_key(&sort->curve, &box->box);
-	}
-	ExecClearTuple(sort->in);
-	sort->in->tts_values[SORT_KEY - 1] = Int64GetDatum(key);
-	sort->in->tts_values[SORT_ROW - 1] = PointerGetDatum(sort->buffer);
-	sort->in->tts_isnull[SORT_KEY - 1] = false;
-	sort->in->tts_isnull[SORT_ROW - 1] = false;
-	ExecStoreVirtualTuple(sort->in);
-	tuplesort_puttupleslot(sort->sort, sort->in);
-}
-
-/*
- * sort_get --- the next row's box, and the bytes of the kept row, which may be
- * none; false at the end
- */
-static bool
-sort_get(RowSort *sort, JoinBox *box, const char **row, Size *size)
-{
-	bool isnull;
-	bytea *bytes;
-
-	CHECK_FOR_INTERRUPTS();
-	if (!tuplesort_gettupleslot(sort->sort, true, false, sort->out, NULL))
-		return false;
-	bytes = DatumGetByteaPP(slot_getattr(sort->out, SORT_ROW, &isnull));
-	memcpy(box, VARDATA_ANY(bytes), sizeof(JoinBox));
-	*row = VARDATA_ANY(bytes) + sizeof(JoinBox);
-	*size = VARSIZE_ANY_EXHDR(bytes) - sizeof(JoinBox);
-	return true;
-}
-
-static void
-sort_end(BvhJoinState *state, RowSort *sort)
-{
-	ExecDropSingleTupleTableSlot(sort->in);
-	ExecDropSingleTupleTableSlot(sort->out);
-	tuplesort_end(sort->sort);
-	if (sort->buffer != NULL)
-		bvh_memory_free(&state->memory, sort->buffer);
+	return Min(Max(size, MIN_BLOCK), MAX_BLOCK);
 }
 
 /*
  * The inner side
- *
- * Its file has for each row: the size of what follows, the box, the kept row.
  */
 
-static void
-write_inner(BufFile *file, const JoinBox *box, const void *row, Size row_size)
+/* where the inner rows come from: first those in memory, then a stream, or the plan */
+typedef struct RowSource
 {
-	Size size = sizeof(JoinBox) + row_size;
+	const SpillStream *stream; /* NULL: the plan */
+	SpillReader reader;
+	size_t next; /* of those in memory */
+	RowArena scratch;
+} RowSource;
 
-	write_file(file, &size, sizeof(size));
-	write_file(file, box, sizeof(JoinBox));
-	if (row_size > 0)
-		write_file(file, row, row_size);
+/* where they go */
+typedef struct RowSink
+{
+	SpillPart *parts;
+	int nparts;
+	const SpaceCells *cells; /* NULL: in their order, to one part after the other */
+} RowSink;
+
+/* the row in memory, as for a file; its bytes follow */
+static const void *
+row_in_memory(const BvhJoinState *state, size_t i, SpillRow *row)
+{
+	const BvhItem *item = &state->inner_rows.items[i];
+	const char *kept = (const char *) (uintptr_t) item->id;
+
+	row->box.box = item->box;
+	if (state->comparison != COMPARE_NOTHING)
+		memcpy(&row->box.number, kept - sizeof(int64), sizeof(int64));
+	if (state->inner.ncolumns > 0)
+		row->size = ((MinimalTuple) kept)->t_len;
+	return kept;
 }
 
-/* add the next row of the file to those in memory; false at the end */
-static bool
-read_inner_row(BvhJoinState *state, BufFile *file)
+/* read a row's bytes to memory, with room before it */
+static char *
+take_row(SpillReader *reader, RowArena *arena, Size room_before, Size size)
 {
-	InnerRows *rows = &state->inner_rows;
-	char *row = NULL;
-	JoinBox box;
-	Size size;
-	Size got = BufFileRead(file, &size, sizeof(size));
+	char *place;
 
-	if (got == 0)
-		return false;
-	if (got != sizeof(size))
-		elog(ERROR, "temporary file of a join ends within a row");
-	read_file(file, &box, sizeof(box));
-	size -= sizeof(box);
-	if (state->prefix + size > 0)
-		row = (char *) bvh_arena_alloc(&rows->arena, state->prefix + size) +
-			  state->prefix;
-	bvh_join_put_prefix(state, row, &box);
+	if (room_before + size == 0)
+		return NULL;
+	place = (char *) bvh_arena_alloc(arena, room_before + size) + room_before;
 	if (size > 0)
-		read_file(file, row, size);
-	bvh_inner_add(rows, &state->memory, &box.box, row);
+		bvh_reader_take(reader, place, size);
+	return place;
+}
+
+/* the next inner row, with its bytes; false at the end */
+static bool
+next_row(BvhJoinState *state, RowSource *source, SpillRow *row, const void **bytes)
+{
+	memset(row, 0, sizeof(*row));
+	if (source->next < state->inner_rows.n)
+	{
+		*bytes = row_in_memory(state, source->next++, row);
+		if (source->next == state->inner_rows.n)
+			source->next = SIZE_MAX;
+		return true;
+	}
+	/* those in memory have been written */
+	if (state->inner_rows.n > 0 && source->next == SIZE_MAX)
+		bvh_inner_reset(&state->inner_rows, &state->env, &state->memory);
+	bvh_arena_rewind(&source->scratch);
+	if (source->stream != NULL)
+	{
+		if (!bvh_reader_next(&source->reader, row))
+			return false;
+		*bytes = take_row(&source->reader, &source->scratch, 0, row->size);
+	}
+	else
+	{
+		TupleTableSlot *slot = bvh_join_next_inner(state, &row->box);
+		MinimalTuple kept;
+
+		if (slot == NULL)
+			return false;
+		kept = bvh_row_keep(&state->inner, slot, &source->scratch, 0);
+		row->size = kept == NULL ? 0 : kept->t_len;
+		*bytes = kept;
+	}
 	return true;
 }
 
-/* what was read with an inner row in memory */
-static void
-kept_box(const BvhJoinState *state, size_t i, JoinBox *box)
+/* bytes of a row in memory, beside its box */
+static Size
+memory_size(const BvhJoinState *state, const SpillRow *row)
 {
-	const BvhItem *item = &state->inner_rows.items[i];
-
-	box->box = item->box;
-	box->radius = 0.0;
-	box->number = 0;
-	if (state->comparison != COMPARE_NOTHING)
-		memcpy(&box->number,
-			   (const char *) (uintptr_t) item->id - sizeof(int64),
-			   sizeof(int64));
+	return MAXALIGN(state->prefix + row->size);
 }
 
-/* rows in memory, to a file in their order, so that the sort can have the memory */
-static BufFile *
-dump_inner(BvhJoinState *state)
+static void
+put_row(BvhJoinState *state, SpillPart *part, const SpillRow *row, const void *bytes)
+{
+	if (part->inner.nrows == 0)
+		part->bounds = row->box.box;
+	else
+		box3_include(&part->bounds, &row->box.box);
+	part->inner.nbytes += memory_size(state, row);
+	bvh_stream_put(&state->spill->inner, &part->inner, &state->memory, row, bytes);
+}
+
+static SpillPart *
+add_part(BvhJoinState *state)
+{
+	JoinSpill *spill = state->spill;
+
+	if (spill->nparts == spill->max_parts)
+	{
+		int larger = Max(spill->max_parts * 2, 16);
+
+		spill->parts = bvh_memory_grow(&state->memory,
+									   spill->parts,
+									   spill->nparts * sizeof(SpillPart),
+									   larger * sizeof(SpillPart));
+		spill->max_parts = larger;
+	}
+	memset(&spill->parts[spill->nparts], 0, sizeof(SpillPart));
+	return &spill->parts[spill->nparts++];
+}
+
+/* cut what the source has into parts that fit, by its order */
+static void
+cut(BvhJoinState *state, RowSource *source)
+{
+	SpillPart *part = NULL;
+	const void *bytes;
+	SpillRow row;
+
+	while (next_row(state, source, &row, &bytes))
+	{
+		if (part != NULL && !bvh_join_fits(state,
+										   part->inner.nrows + 1,
+										   part->inner.nbytes + memory_size(state, &row)))
+		{
+			bvh_stream_finish(&state->spill->inner, &part->inner, &state->memory);
+			part = NULL;
+		}
+		if (part == NULL)
+			part = add_part(state);
+		put_row(state, part, &row, bytes);
+	}
+	if (part != NULL)
+		bvh_stream_finish(&state->spill->inner, &part->inner, &state->memory);
+}
+
+static void divide_part(BvhJoinState *state, const SpillPart *part, int ndivisions);
+
+/*
+ * divide --- what the source has, among cells of space
+ *
+ * The rows in memory are the first of them, and the sample.  Recursive, to a
+ * depth of MOST_DIVISIONS.
+ */
+static void
+divide(BvhJoinState *state, RowSource *source, double expected_rows, int ndivisions)
 {
 	InnerRows *rows = &state->inner_rows;
-	BufFile *file = create_file(state);
+	double wanted = ceil(expected_rows / (PART_FILL * rows->n));
+	int ncells = (int) Min(Max(wanted, 2.0), MOST_CELLS);
+	uint64 nrows = 0;
+	SpaceCells *cells;
+	SpillPart *parts;
+	const void *bytes;
+	SpillRow row;
 
-	for (size_t i = 0; i < rows->n; i++)
+	bvh_check_status(space_cells_make(&state->env, rows->items, rows->n, ncells, &cells));
+	/* the last is for boxes that are too large for a cell */
+	ncells = cells->ncells;
+	parts = bvh_memory_alloc(&state->memory, (ncells + 1) * sizeof(SpillPart));
+	memset(parts, 0, (ncells + 1) * sizeof(SpillPart));
+	while (next_row(state, source, &row, &bytes))
 	{
-		MinimalTuple row = (MinimalTuple) (uintptr_t) rows->items[i].id;
-		JoinBox box;
-
-		if (i % 1024 == 0)
-			CHECK_FOR_INTERRUPTS();
-		kept_box(state, i, &box);
-		write_inner(file, &box, row, state->inner.ncolumns == 0 ? 0 : row->t_len);
+		put_row(state, &parts[space_cells_find(cells, &row.box.box)], &row, bytes);
+		nrows++;
 	}
-	bvh_inner_reset(rows, &state->env, &state->memory);
-	seek_file(file, 0, 0);
-	return file;
+	bvh_memory_free(&state->memory, cells);
+	for (int i = 0; i <= ncells; i++)
+		bvh_stream_finish(&state->spill->inner, &parts[i].inner, &state->memory);
+
+	for (int i = 0; i <= ncells; i++)
+	{
+		const SpillStream *inner = &parts[i].inner;
+
+		if (inner->nrows == 0)
+			continue;
+		if (bvh_join_fits(state, inner->nrows, inner->nbytes))
+			*add_part(state) = parts[i];
+		else
+			divide_part(state,
+						&parts[i],
+						inner->nrows > MOST_SHARE * nrows ? MOST_DIVISIONS
+														  : ndivisions + 1);
+	}
+	bvh_memory_free(&state->memory, parts);
+}
+
+/* one row of a part, to memory */
+static void
+keep_row(BvhJoinState *state, SpillReader *reader, const SpillRow *row)
+{
+	char *place = take_row(reader, &state->inner_rows.arena, state->prefix, row->size);
+
+	bvh_join_put_prefix(state, place, &row->box);
+	bvh_inner_add(&state->inner_rows, &state->memory, &row->box.box, place);
+}
+
+/* a part that does not fit into memory becomes several */
+static void
+divide_part(BvhJoinState *state, const SpillPart *part, int ndivisions)
+{
+	RowSource source = {.stream = &part->inner};
+	SpillRow row;
+
+	bvh_arena_init(&source.scratch, &state->memory, 0);
+	bvh_reader_begin(&source.reader, &state->spill->inner, &part->inner);
+	if (ndivisions >= MOST_DIVISIONS)
+		cut(state, &source);
+	else
+	{
+		while (!bvh_join_is_full(state) && bvh_reader_next(&source.reader, &row))
+			keep_row(state, &source.reader, &row);
+		divide(state, &source, (double) part->inner.nrows, ndivisions);
+	}
+	bvh_arena_reset(&source.scratch);
+}
+
+/* a tree over the bounds of the parts */
+static void
+build_parts_tree(BvhJoinState *state)
+{
+	JoinSpill *spill = state->spill;
+	BvhBuildOptions options = {BVH_BUILD_SAH, NULL};
+	BvhItem *items = bvh_memory_alloc(&state->memory,
+									  Max(spill->nparts, 1) * sizeof(BvhItem));
+
+	for (int i = 0; i < spill->nparts; i++)
+	{
+		items[i].box = spill->parts[i].bounds;
+		items[i].id = i;
+	}
+	bvh_check_status(
+		bvh_tree_build(&state->env, items, spill->nparts, &options, &spill->tree));
+	bvh_memory_free(&state->memory, items);
 }
 
 /*
- * bvh_spill_inner --- the inner rows read so far, and all that follow, to a
- * file in the order of the curve
+ * bvh_spill_inner --- the inner rows read so far, and all that follow, to parts in a
+ * file
  */
 void
 bvh_spill_inner(BvhJoinState *state)
 {
-	InnerRows *rows = &state->inner_rows;
-	BufFile *first = dump_inner(state);
-	JoinBox box;
-	TupleTableSlot *slot;
-	const char *row;
-	RowSort sort;
-	Size size;
+	RowSource source = {NULL};
+	/* the planner's estimate has just proved too low, or it is believed */
+	double expected_rows = Max(innerPlanState(state)->plan->plan_rows,
+							   2.0 * state->inner_rows.n);
 
 	state->spill = MemoryContextAllocZero(state->memory.cxt, sizeof(JoinSpill));
-	sort_begin(state, &sort);
-	while (read_inner_row(state, first))
-	{
-		CHECK_FOR_INTERRUPTS();
-		kept_box(state, 0, &box);
-		sort_put(state,
-				 &sort,
-				 &box,
-				 state->inner.ncolumns == 0
-					 ? NULL
-					 : (MinimalTuple) (uintptr_t) rows->items[0].id);
-		rows->n = 0;
-		bvh_arena_rewind(&rows->arena);
-	}
-	BufFileClose(first);
-	while ((slot = bvh_join_next_inner(state, &box)) != NULL)
-	{
-		sort_put(state, &sort, &box, bvh_row_keep(&state->inner, slot, &rows->arena, 0));
-		bvh_arena_rewind(&rows->arena);
-	}
-	bvh_inner_reset(rows, &state->env, &state->memory);
-
-	tuplesort_performsort(sort.sort);
-	state->spill->inner = create_file(state);
-	while (sort_get(&sort, &box, &row, &size))
-		write_inner(state->spill->inner, &box, row, size);
-	sort_end(state, &sort);
+	bvh_file_create(&state->spill->inner,
+					&state->memory,
+					block_size(state,
+							   (int) Min(expected_rows / state->inner_rows.n / PART_FILL +
+											 2.0,
+										 MOST_CELLS)));
+	bvh_arena_init(&source.scratch, &state->memory, 0);
+	divide(state, &source, expected_rows, 0);
+	bvh_arena_reset(&source.scratch);
+	build_parts_tree(state);
 }
 
-/*
- * bvh_spill_next_chunk --- as many inner rows of the file as fit, to memory;
- * false at its end
- */
-bool
-bvh_spill_next_chunk(BvhJoinState *state)
+/* the inner rows of a part, to memory */
+static void
+load_part(BvhJoinState *state, const SpillPart *part)
 {
-	InnerRows *rows = &state->inner_rows;
+	SpillReader reader;
+	SpillRow row;
 
-	bvh_outer_reset(&state->outer_rows, &state->env);
-	bvh_inner_reset(rows, &state->env, &state->memory);
-	seek_file(state->spill->inner,
-			  state->spill->inner_fileno,
-			  state->spill->inner_offset);
-	while (!bvh_join_is_full(state) && read_inner_row(state, state->spill->inner))
-		CHECK_FOR_INTERRUPTS();
-	BufFileTell(state->spill->inner,
-				&state->spill->inner_fileno,
-				&state->spill->inner_offset);
-	if (rows->n == 0)
-		return false;
+	/* a part may need what the one before it left for outer rows */
+	bvh_outer_free(&state->outer_rows, &state->env, &state->memory);
+	bvh_inner_reset(&state->inner_rows, &state->env, &state->memory);
+	bvh_inner_reserve(&state->inner_rows, &state->memory, part->inner.nrows);
+	bvh_reader_begin(&reader, &state->spill->inner, &part->inner);
+	while (bvh_reader_next(&reader, &row))
+		keep_row(state, &reader, &row);
 	bvh_join_build(state);
-	return true;
 }
 
 /*
  * The outer side
- *
- * Its file is a sequence of blocks: the number of rows, a bit for each whether it
- * had a match, their boxes, and the kept rows.
  */
 
-static Size
-matched_size(size_t n)
+/* the parts that an outer row may match, of which there are at most MOST_COPIES + 1 */
+static int
+find_parts(BvhJoinState *state, const JoinBox *box, uint64_t found[MOST_COPIES + 1])
 {
-	return (n + 7) / 8;
+	BvhRangeQuery query;
+	BoxRange range;
+	Box3 asked;
+
+	if (!outer_asks(box))
+		return 0;
+	/* a row may be left of anything, however far away */
+	if (!state->implies_overlap)
+		return MOST_COPIES + 1;
+	bvh_join_query_box(state, box, &asked);
+	box3_range(BVH_OVERLAPS, false, &asked, &range);
+	bvh_range_begin(&query, state->spill->tree, &state->env, &range);
+	return (int) bvh_range_next(&query, found, MOST_COPIES + 1);
 }
 
-/* merge extents by twos, so that there is room for more */
+/* an outer row, to the parts that it may match */
 static void
-halve_extents(JoinSpill *spill)
+put_outer(BvhJoinState *state, const JoinBox *box, MinimalTuple kept)
 {
-	for (int64 i = 0; i < spill->nextents / 2; i++)
-	{
-		OuterExtent *merged = &spill->extents[i];
-		const OuterExtent *second = &spill->extents[2 * i + 1];
-
-		*merged = spill->extents[2 * i];
-		if (second->has_box && merged->has_box)
-			box3_include(&merged->bounds, &second->bounds);
-		else if (second->has_box)
-			merged->bounds = second->bounds;
-		merged->has_box |= second->has_box;
-		merged->nblocks += second->nblocks;
-	}
-	spill->nextents /= 2;
-	spill->blocks_per_extent *= 2;
-}
-
-/* the extent that the next block belongs to */
-static OuterExtent *
-extent_for_block(JoinSpill *spill)
-{
-	OuterExtent *extent;
-
-	if (spill->nextents > 0)
-	{
-		extent = &spill->extents[spill->nextents - 1];
-		if (extent->nblocks < spill->blocks_per_extent)
-			return extent;
-		/* the number is even, so that all have the same number of blocks then */
-		if (spill->nextents == spill->max_extents)
-		{
-			halve_extents(spill);
-			return extent_for_block(spill);
-		}
-	}
-	extent = &spill->extents[spill->nextents++];
-	memset(extent, 0, sizeof(*extent));
-	BufFileTell(spill->outer, &extent->fileno, &extent->offset);
-	return extent;
-}
-
-/* write the outer rows in memory as a block, and forget them */
-static void
-write_block(BvhJoinState *state)
-{
-	OuterRows *rows = &state->outer_rows;
 	JoinSpill *spill = state->spill;
-	OuterExtent *extent = extent_for_block(spill);
+	uint64_t found[MOST_COPIES + 1];
+	int n = find_parts(state, box, found);
+	SpillRow row;
+	uint64 last = 0;
 
-	write_file(spill->outer, &rows->n, sizeof(rows->n));
-	write_file(spill->outer, rows->matched, matched_size(rows->n));
-	write_file(spill->outer, rows->boxes, rows->n * sizeof(JoinBox));
-	for (size_t i = 0; i < rows->n; i++)
+	memset(&row, 0, sizeof(row));
+	row.box = *box;
+	row.size = kept == NULL ? 0 : kept->t_len;
+	if (n == 0)
 	{
-		Box3 query;
-
-		if (state->outer.ncolumns > 0)
-			write_file(spill->outer, rows->rows[i], rows->rows[i]->t_len);
-		if (!outer_asks(&rows->boxes[i]))
-			continue;
-		bvh_join_query_box(state, &rows->boxes[i], &query);
-		if (extent->has_box)
-			box3_include(&extent->bounds, &query);
-		else
-			extent->bounds = query;
-		extent->has_box = true;
+		/* any part will do to find that it has no match */
+		if (!state->null_extends)
+			return;
+		found[n++] = 0;
 	}
-	extent->nblocks++;
-	bvh_outer_reset(rows, &state->env);
+	if (n > 1 && state->marks_matched)
+		row.copy = 2 * ++spill->ncopied;
+	if (n > MOST_COPIES)
+	{
+		bvh_stream_put(&spill->outer, &spill->everyone, &state->memory, &row, kept);
+		return;
+	}
+	for (int i = 0; i < n; i++)
+		last = Max(last, found[i]);
+	for (int i = 0; i < n; i++)
+	{
+		SpillRow copy = row;
+
+		if (row.copy != 0 && found[i] == last)
+			copy.copy |= 1;
+		bvh_stream_put(&spill->outer,
+					   &spill->parts[found[i]].outer,
+					   &state->memory,
+					   &copy,
+					   kept);
+	}
 }
 
-/* read the block where the file stands */
+/* forget what was written of the outer rows of a scan before */
 static void
-read_block(BvhJoinState *state)
+forget_outer(BvhJoinState *state)
 {
-	OuterRows *rows = &state->outer_rows;
 	JoinSpill *spill = state->spill;
-	size_t n;
 
-	bvh_outer_reset(rows, &state->env);
-	read_file(spill->outer, &n, sizeof(n));
-	BufFileTell(spill->outer, &spill->matched_fileno, &spill->matched_offset);
-	bvh_outer_reserve(rows, &state->memory, n);
-	read_file(spill->outer, rows->matched, matched_size(n));
-	read_file(spill->outer, rows->boxes, n * sizeof(JoinBox));
-	rows->n = n;
-	for (size_t i = 0; i < n && state->outer.ncolumns > 0; i++)
-	{
-		uint32 size;
-		MinimalTuple row;
-
-		read_file(spill->outer, &size, sizeof(size));
-		row = bvh_arena_alloc(&rows->arena, size);
-		row->t_len = size;
-		read_file(spill->outer, (char *) row + sizeof(size), size - sizeof(size));
-		rows->rows[i] = row;
-	}
-	BufFileTell(spill->outer, &spill->fileno, &spill->offset);
+	bvh_file_close(&spill->outer);
+	for (int i = 0; i < spill->nparts; i++)
+		memset(&spill->parts[i].outer, 0, sizeof(SpillStream));
+	memset(&spill->everyone, 0, sizeof(SpillStream));
+	if (spill->matched != NULL)
+		bvh_memory_free(&state->memory, spill->matched);
+	spill->matched = NULL;
+	spill->ncopied = 0;
 }
 
 /*
- * bvh_spill_outer --- the outer rows in memory, and all that follow, to a file of
- * blocks in the order of the curve
+ * bvh_spill_outer --- the outer rows in memory, and all that follow, to a file
  */
 void
 bvh_spill_outer(BvhJoinState *state)
@@ -473,131 +438,134 @@ bvh_spill_outer(BvhJoinState *state)
 	JoinSpill *spill = state->spill;
 	RowArena scratch;
 	TupleTableSlot *slot;
-	const char *bytes;
 	JoinBox box;
-	RowSort sort;
-	Size size;
-	Size block_bytes;
-	size_t block_rows;
 
-	sort_begin(state, &sort);
+	forget_outer(state);
+	bvh_inner_reset(&state->inner_rows, &state->env, &state->memory);
+	bvh_file_create(&spill->outer, &state->memory, block_size(state, spill->nparts + 1));
 	for (size_t i = 0; i < rows->n; i++)
-		sort_put(state, &sort, &rows->boxes[i], rows->rows[i]);
+		put_outer(state, &rows->boxes[i], rows->rows[i]);
 	bvh_outer_reset(rows, &state->env);
 
 	bvh_arena_init(&scratch, &state->memory, 0);
 	while ((slot = bvh_join_next_outer(state, &box)) != NULL)
 	{
-		sort_put(state, &sort, &box, bvh_row_keep(&state->outer, slot, &scratch, 0));
+		put_outer(state, &box, bvh_row_keep(&state->outer, slot, &scratch, 0));
 		bvh_arena_rewind(&scratch);
 	}
 	bvh_arena_reset(&scratch);
-	tuplesort_performsort(sort.sort);
+	for (int i = 0; i < spill->nparts; i++)
+		bvh_stream_finish(&spill->outer, &spill->parts[i].outer, &state->memory);
+	bvh_stream_finish(&spill->outer, &spill->everyone, &state->memory);
 
-	if (spill->outer != NULL)
-		BufFileClose(spill->outer);
-	spill->outer = create_file(state);
-	if (spill->extents == NULL)
-	{
-		spill->max_extents = (int64) (state->limit / EXTENTS_PART / sizeof(OuterExtent));
-		spill->max_extents = Max(spill->max_extents, 16) / 2 * 2;
-		spill->extents = bvh_memory_alloc(&state->memory,
-										  spill->max_extents * sizeof(OuterExtent));
-	}
-	spill->nextents = 0;
-	spill->blocks_per_extent = 1;
-
-	block_bytes = state->limit / BLOCK_PART;
-	block_rows = Min(block_bytes / BLOCK_ROW_SIZE, MAX_BLOCK_ROWS);
-	block_rows = Max(block_rows, 16);
-	while (sort_get(&sort, &box, &bytes, &size))
-	{
-		MinimalTuple row = NULL;
-
-		if (size > 0)
-		{
-			row = bvh_arena_alloc(&rows->arena, size);
-			memcpy(row, bytes, size);
-		}
-		bvh_outer_add(rows, &state->memory, &box, row);
-		if (rows->n >= block_rows || rows->arena.size > block_bytes)
-			write_block(state);
-	}
-	if (rows->n > 0)
-		write_block(state);
-	sort_end(state, &sort);
-
-	/* the first chunk is read when the blocks have come to their end */
-	spill->inner_fileno = 0;
-	spill->inner_offset = 0;
-	spill->extent = spill->nextents;
-	spill->block = 0;
+	spill->matched_size = (spill->ncopied + 8) / 8;
+	spill->matched = bvh_memory_alloc(&state->memory, spill->matched_size);
+	memset(spill->matched, 0, spill->matched_size);
+	spill->part = -1;
+	spill->reads_everyone = true;
+	spill->nleft = 0;
 }
 
-/* bvh_spill_rewind --- read the outer rows from the first on */
-void
-bvh_spill_rewind(BvhJoinState *state)
-{
-	state->spill->extent = 0;
-	state->spill->block = 0;
-}
-
-/* may any row of the extent match an inner row in memory? */
+/* go on to the next stream of outer rows that is not empty; false at the end */
 static bool
-may_match(const BvhJoinState *state, const OuterExtent *extent)
+next_stream(BvhJoinState *state)
 {
-	Box3 bounds;
+	JoinSpill *spill = state->spill;
+	const SpillStream *stream = NULL;
 
-	if (!extent->has_box)
-		return false;
-	/* a row may be left of anything, however far away */
-	if (!state->implies_overlap || !bvh_tree_bounds(state->inner_rows.tree, &bounds))
-		return true;
-	return box3_overlaps(&extent->bounds, &bounds);
+	while (stream == NULL || stream->nrows == 0)
+	{
+		if (spill->reads_everyone)
+		{
+			if (++spill->part >= spill->nparts)
+				return false;
+			spill->reads_everyone = false;
+			stream = &spill->parts[spill->part].outer;
+			/* who has no outer rows at all is not read */
+			if (stream->nrows > 0 || spill->everyone.nrows > 0)
+				load_part(state, &spill->parts[spill->part]);
+		}
+		else
+		{
+			spill->reads_everyone = true;
+			stream = &spill->everyone;
+		}
+	}
+	bvh_reader_begin(&spill->reader, &spill->outer, stream);
+	spill->nleft = stream->nrows;
+	return true;
+}
+
+static bool
+is_copy_matched(const JoinSpill *spill, uint64 copy)
+{
+	uint64 number = copy / 2 - 1;
+
+	return (spill->matched[number / 8] >> (number % 8)) & 1;
 }
 
 /*
- * bvh_spill_next_block --- outer rows that may match those in memory, or all in
- * the last pass; false at the end
+ * bvh_spill_next_batch --- outer rows that may match the inner rows in memory, these
+ * changing when all outer rows of a part are done with; false at the end
  */
 bool
-bvh_spill_next_block(BvhJoinState *state)
+bvh_spill_next_batch(BvhJoinState *state)
 {
+	OuterRows *rows = &state->outer_rows;
 	JoinSpill *spill = state->spill;
+	size_t most;
+	Size bytes;
 
-	for (; spill->extent < spill->nextents; spill->extent++, spill->block = 0)
+	bvh_outer_reset(rows, &state->env);
+	if (spill->nleft == 0 && !next_stream(state))
+		return false;
+	most = Min(bvh_join_outer_room(state, &bytes), spill->nleft);
+	bvh_outer_reserve(rows, &state->memory, most);
+	if (rows->copies == NULL)
+		rows->copies = bvh_memory_alloc(&state->memory, rows->size * sizeof(uint64));
+	while (rows->n < most && rows->arena.size <= bytes)
 	{
-		const OuterExtent *extent = &spill->extents[spill->extent];
+		SpillRow row;
+		char *kept;
 
-		CHECK_FOR_INTERRUPTS();
-		if (spill->block == 0)
-		{
-			if (!state->last_pass && !may_match(state, extent))
-				continue;
-			spill->fileno = extent->fileno;
-			spill->offset = extent->offset;
-		}
-		if (spill->block < extent->nblocks)
-		{
-			seek_file(spill->outer, spill->fileno, spill->offset);
-			read_block(state);
-			spill->block++;
-			return true;
-		}
+		if (!bvh_reader_next(&spill->reader, &row))
+			elog(ERROR, "temporary file of a join ends too early");
+		kept = take_row(&spill->reader, &rows->arena, 0, row.size);
+		rows->copies[rows->n] = row.copy;
+		bvh_outer_add(rows, &state->memory, &row.box, (MinimalTuple) kept);
+		if (row.copy != 0 && is_copy_matched(spill, row.copy))
+			set_matched(rows, rows->n - 1);
+		spill->nleft--;
 	}
-	return false;
+	return true;
 }
 
-/* bvh_spill_keep_matched --- note in the file which rows of the block had a match */
+/* bvh_spill_keep_matched --- let other copies know which rows of the batch had a match */
 void
 bvh_spill_keep_matched(BvhJoinState *state)
 {
-	JoinSpill *spill = state->spill;
+	const OuterRows *rows = &state->outer_rows;
 
-	seek_file(spill->outer, spill->matched_fileno, spill->matched_offset);
-	write_file(spill->outer,
-			   state->outer_rows.matched,
-			   matched_size(state->outer_rows.n));
+	for (size_t i = 0; i < rows->n; i++)
+		if (rows->copies[i] != 0 && is_matched(rows, i))
+		{
+			uint64 number = rows->copies[i] / 2 - 1;
+
+			state->spill->matched[number / 8] |= (uint8) (1 << (number % 8));
+		}
+}
+
+/* bvh_spill_is_decided --- is there no further copy of the row that could find a match?
+ */
+bool
+bvh_spill_is_decided(const BvhJoinState *state, size_t row)
+{
+	const JoinSpill *spill = state->spill;
+	uint64 copy = state->outer_rows.copies[row];
+
+	if (spill->reads_everyone)
+		return spill->part == spill->nparts - 1;
+	return copy == 0 || (copy & 1) != 0;
 }
 
 void
@@ -607,12 +575,12 @@ bvh_spill_end(BvhJoinState *state)
 
 	if (spill == NULL)
 		return;
-	if (spill->inner != NULL)
-		BufFileClose(spill->inner);
-	if (spill->outer != NULL)
-		BufFileClose(spill->outer);
-	if (spill->extents != NULL)
-		bvh_memory_free(&state->memory, spill->extents);
+	forget_outer(state);
+	bvh_file_close(&spill->inner);
+	if (spill->tree != NULL)
+		bvh_tree_free(&state->env, spill->tree);
+	if (spill->parts != NULL)
+		bvh_memory_free(&state->memory, spill->parts);
 	pfree(spill);
 	state->spill = NULL;
 }

@@ -12,12 +12,11 @@
 #define BVH_JOIN_STATE_H
 
 #include "access/htup.h"
+#include "access/parallel.h"
 #include "executor/tuptable.h"
 #include "nodes/execnodes.h"
 #include "storage/buffile.h"
-#include "utils/tuplesort.h"
 
-#include "core/hilbert.h"
 #include "core/tree.h"
 #include "join/join.h"
 #include "pg/bridge.h"
@@ -84,40 +83,82 @@ typedef struct OuterRows
 	JoinBox *boxes;
 	MinimalTuple *rows;
 	uint8 *matched; /* a bit for each */
+	uint64 *copies; /* of rows from a file; see join_spill.c */
 	size_t n;
 	size_t size;
 	RowArena arena;
 	BvhTree *tree;
 } OuterRows;
 
-/* consecutive blocks of the file of outer rows */
-typedef struct OuterExtent
+/* a place in a temporary file */
+typedef struct SpillPlace
 {
-	Box3 bounds; /* of what their rows ask for */
-	bool has_box;
 	int fileno;
 	off_t offset;
-	int64 nblocks;
-} OuterExtent;
+} SpillPlace;
+
+/* a temporary file of many streams of rows; see join_file.c */
+typedef struct SpillFile
+{
+	BufFile *file;
+	SpillPlace end;
+	Size block_size; /* of the buffer of a stream that is being written */
+} SpillFile;
+
+/* rows in a spill file, in no particular order */
+typedef struct SpillStream
+{
+	uint64 nrows;
+	Size nbytes;     /* of the rows as they will be in memory */
+	SpillPlace last; /* block, from which the others are found */
+	bool has_blocks;
+	char *buffer;
+	Size used;
+} SpillStream;
+
+typedef struct SpillReader
+{
+	SpillFile *file;
+	SpillPlace next; /* row of the block */
+	SpillPlace previous;
+	bool has_previous;
+	Size left; /* bytes of the block */
+} SpillReader;
+
+/* what is known of a row in a file, before the row itself */
+typedef struct SpillRow
+{
+	JoinBox box;
+	uint64 copy; /* of an outer row: 0 if there is no other, else see join_spill.c */
+	Size size;   /* of the kept row, which may be none */
+} SpillRow;
+
+/* inner rows that fit into memory, and the outer rows that may match them */
+typedef struct SpillPart
+{
+	Box3 bounds; /* of the inner rows */
+	SpillStream inner;
+	SpillStream outer;
+} SpillPart;
 
 /* both inputs, when the inner one does not fit into memory */
 typedef struct JoinSpill
 {
-	BufFile *inner;
-	int inner_fileno; /* where the next chunk starts */
-	off_t inner_offset;
+	SpillFile inner;
+	SpillFile outer;
+	SpillPart *parts;
+	int nparts;
+	int max_parts;
+	BvhTree *tree;        /* over the bounds of the parts; ids are their numbers */
+	SpillStream everyone; /* outer rows that may match rows of very many parts */
+	uint64 ncopied;       /* outer rows in more than one part */
+	uint8 *matched;       /* a bit for each of them */
+	uint64 matched_size;
 
-	BufFile *outer;
-	OuterExtent *extents;
-	int64 nextents;
-	int64 max_extents; /* even */
-	int64 blocks_per_extent;
-	int64 extent; /* being read, and */
-	int64 block;  /* the next one of it, which is at */
-	int fileno;
-	off_t offset;
-	int matched_fileno; /* of the matched bits of the block in memory */
-	off_t matched_offset;
+	int part; /* whose inner rows are in memory; -1 before the first */
+	bool reads_everyone;
+	SpillReader reader;
+	uint64 nleft; /* rows of the stream that are to be read */
 } JoinSpill;
 
 typedef enum JoinPhase
@@ -139,6 +180,13 @@ typedef struct JoinCounters
 	uint64 npasses;
 	uint64 ntests; /* of nodes and blocks */
 } JoinCounters;
+
+/* the counters of workers, in shared memory */
+typedef struct JoinShared
+{
+	int nworkers;
+	JoinCounters workers[FLEXIBLE_ARRAY_MEMBER];
+} JoinShared;
 
 typedef struct BvhJoinState
 {
@@ -176,7 +224,6 @@ typedef struct BvhJoinState
 	JoinPhase phase;
 	bool inner_ready;     /* is the inner input in memory, or in a file? */
 	bool outer_done;      /* has the outer plan ended? */
-	bool last_pass;       /* through the file of outer rows, for those unmatched */
 	size_t expected_rows; /* of the inner side, by the planner's estimate */
 	size_t batch_rows;
 	InnerRows inner_rows;
@@ -202,6 +249,8 @@ typedef struct BvhJoinState
 	size_t next_unmatched;
 
 	JoinCounters counters;
+	JoinShared *shared;   /* NULL without workers */
+	JoinCounters workers; /* of all of them */
 } BvhJoinState;
 
 /* join_rows.c */
@@ -232,6 +281,7 @@ extern TupleTableSlot *bvh_join_next_outer(BvhJoinState *state, JoinBox *box);
 extern void bvh_join_put_prefix(const BvhJoinState *state, char *row, const JoinBox *box);
 extern void bvh_join_keep_inner(BvhJoinState *state, TupleTableSlot *slot,
 								const JoinBox *box);
+extern bool bvh_join_fits(const BvhJoinState *state, uint64 nrows, Size bytes);
 extern bool bvh_join_is_full(const BvhJoinState *state);
 extern bool bvh_join_read_inner(BvhJoinState *state);
 extern void bvh_join_build(BvhJoinState *state);
@@ -245,16 +295,33 @@ extern void bvh_join_begin_pairs(BvhJoinState *state);
 extern TupleTableSlot *bvh_join_pairs(BvhJoinState *state);
 extern TupleTableSlot *bvh_join_unmatched(BvhJoinState *state);
 
+/* join_file.c */
+extern void bvh_file_create(SpillFile *file, const BvhMemory *memory, Size block_size);
+extern void bvh_file_close(SpillFile *file);
+extern void bvh_stream_put(SpillFile *file, SpillStream *stream, BvhMemory *memory,
+						   const SpillRow *row, const void *bytes);
+extern void bvh_stream_finish(SpillFile *file, SpillStream *stream, BvhMemory *memory);
+extern void bvh_reader_begin(SpillReader *reader, SpillFile *file,
+							 const SpillStream *stream);
+extern bool bvh_reader_next(SpillReader *reader, SpillRow *row);
+extern void bvh_reader_take(SpillReader *reader, void *bytes, Size size);
+
 /* join_spill.c */
 extern void bvh_spill_inner(BvhJoinState *state);
 extern void bvh_spill_outer(BvhJoinState *state);
-extern bool bvh_spill_next_chunk(BvhJoinState *state);
-extern void bvh_spill_rewind(BvhJoinState *state);
-extern bool bvh_spill_next_block(BvhJoinState *state);
+extern bool bvh_spill_next_batch(BvhJoinState *state);
 extern void bvh_spill_keep_matched(BvhJoinState *state);
+extern bool bvh_spill_is_decided(const BvhJoinState *state, size_t row);
 extern void bvh_spill_end(BvhJoinState *state);
 
 /* join_explain.c */
+extern Size bvh_join_estimate_shared(CustomScanState *node, ParallelContext *pcxt);
+extern void bvh_join_init_shared(CustomScanState *node, ParallelContext *pcxt,
+								 void *coordinate);
+extern void bvh_join_reinit_shared(CustomScanState *node, ParallelContext *pcxt,
+								   void *coordinate);
+extern void bvh_join_find_shared(CustomScanState *node, shm_toc *toc, void *coordinate);
+extern void bvh_join_share(CustomScanState *node);
 extern void bvh_join_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
 static inline bool

@@ -94,6 +94,15 @@
 #define bvh_add_disabled_nodes(path, outer, inner) ((void) 0)
 #endif
 
+/* before 17, a custom join would lose a one-time filter among its conditions */
+#if PG_VERSION_NUM >= 170000
+#define BVH_CUSTOM_JOINS_ARE_GATED         true
+#define bvh_set_restrictinfo(custom, list) ((custom)->custom_restrictinfo = (list))
+#else
+#define BVH_CUSTOM_JOINS_ARE_GATED         false
+#define bvh_set_restrictinfo(custom, list) ((void) 0)
+#endif
+
 /* 18 gave the functions that print a property a header of their own */
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"

@@ -48,6 +48,12 @@ SELECT agrees('SELECT string_agg(n::text, '' '' ORDER BY k) FROM (SELECT k, (SEL
               'SubPlan.*BVH Join', 'rescans: box of the inner side, NULL once');
 SELECT agrees('SELECT string_agg(n::text, '' '' ORDER BY k) FROM (SELECT k, (SELECT count(*) FROM a JOIN c ON box3d_dwithin(a.b, c.b, ks.k * 3)) AS n FROM ks) s',
               'SubPlan.*BVH Join', 'rescans: distance');
+CREATE TABLE d AS SELECT id, box3d_expand(b, 2) AS b FROM c WHERE id % 10 = 0;
+ANALYZE d;
+SELECT agrees('SELECT string_agg(n::text, '' '' ORDER BY k) FROM (SELECT k, (SELECT count(*) FROM a JOIN c ON a.b && (SELECT d.b FROM d WHERE d.id = (c.id + ks.k) / 10 * 10)) AS n FROM ks) s',
+              'SubPlan.*BVH Join', 'rescans: a subquery in the box of the inner side');
+SELECT agrees('SELECT string_agg(n::text, '' '' ORDER BY k) FROM (SELECT k, (SELECT count(*) FROM a JOIN c ON a.b && box3d_expand(c.b, (SELECT d.id FROM d WHERE d.id <= ks.k * 10 ORDER BY d.id DESC LIMIT 1))) AS n FROM ks) s',
+              'SubPlan.*BVH Join', 'rescans: a subquery of its own');
 SELECT agrees('SELECT sum(l.n) FROM ks, LATERAL (SELECT a.id AS n FROM a JOIN c ON a.b && c.b AND a.k = ks.k LIMIT 5 + 0 * ks.k) l WHERE l.n < 0',
               'BVH Join', 'rescans: after a LIMIT');
 SET LOCAL work_mem = '64kB';
@@ -84,6 +90,23 @@ BEGIN
 END $$;
 SELECT cmp_ok(rescan_growth(condition), '<=', rescan_growth_of_others(condition) + 32768, '1,000 rescans do not grow memory: ' || condition)
 FROM (VALUES ('AND a.k <> i'), ('AND c.k <> i')) v(condition);
+-- both sides too large for the memory, for which a nested loop would take too long
+CREATE FUNCTION spilled_memory(nrescans int) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  n bigint;
+  bytes bigint;
+  rows refcursor;
+BEGIN
+  SET LOCAL work_mem = '64kB';
+  OPEN rows FOR EXECUTE format('SELECT (SELECT count(*) FROM a JOIN c ON a.b && c.b AND a.id < c.id AND a.k <> i) FROM generate_series(1, %s) i OFFSET %s', nrescans + 1, nrescans);
+  FETCH rows INTO n;
+  SELECT sum(total_bytes) INTO bytes FROM pg_backend_memory_contexts;
+  CLOSE rows;
+  SET LOCAL work_mem = '4MB';
+  RETURN bytes;
+END $$;
+SELECT spilled_memory(10) > 0 AS warm;
+SELECT cmp_ok(spilled_memory(500) - spilled_memory(10), '<=', 500 * 100::bigint + 32768, '500 rescans in several passes do not grow memory');
 
 -- ---------------------------------------------------------------------------
 -- parts of answers
@@ -188,7 +211,50 @@ BEGIN
 END $$;
 SELECT test_workers(workers, memory) FROM (VALUES (0), (1), (2), (4)) v(workers), (VALUES ('4MB'), ('64kB')) w(memory);
 RESET work_mem;
+
+-- what workers did is shown, whether or not the leader did anything
+CREATE FUNCTION shown(query text, OUT boxes int, OUT nodes int, OUT tests int, OUT passes int, OUT memory int) LANGUAGE plpgsql AS $$
+DECLARE
+  plan jsonb;
+BEGIN
+  EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ' || query INTO plan;
+  plan := jsonb_path_query_first(plan, '$.**?(@."Custom Plan Provider" == "BVH Join")');
+  boxes := plan ->> 'Boxes';
+  nodes := plan ->> 'Nodes';
+  tests := plan ->> 'Node Tests';
+  passes := plan ->> 'Passes';
+  memory := plan ->> 'Peak Memory Usage';
+END $$;
+SET LOCAL max_parallel_workers_per_gather = 2;
+SET LOCAL parallel_leader_participation = off;
+SELECT is((SELECT boxes FROM shown('SELECT count(*) FROM a JOIN c ON a.b && c.b')), 1500, 'EXPLAIN: boxes of workers');
+SELECT ok(nodes > 10 AND tests > 100 AND passes = 1 AND memory > 100, 'EXPLAIN: nodes, tests, passes and memory of workers')
+FROM shown('SELECT count(*) FROM a JOIN c ON a.b && c.b');
+RESET parallel_leader_participation;
 SET LOCAL max_parallel_workers_per_gather = 0;
+
+-- the function of the operator needs its privilege
+CREATE ROLE bvh_join_joe;
+GRANT SELECT ON a, c, pairs TO bvh_join_joe;
+REVOKE EXECUTE ON FUNCTION box3d_overlaps(box3d, box3d), box3d_dwithin(box3d, box3d, float8) FROM PUBLIC;
+SET LOCAL ROLE bvh_join_joe;
+SELECT throws_ok('SELECT count(*) FROM a JOIN c ON a.b && c.b', '42501', 'permission denied for function box3d_overlaps', 'no privilege on the operator');
+SELECT throws_ok('SELECT count(*) FROM a JOIN c ON box3d_dwithin(a.b, c.b, 1)', '42501', 'permission denied for function box3d_dwithin', 'no privilege on the function');
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION box3d_overlaps(box3d, box3d), box3d_dwithin(box3d, box3d, float8) TO PUBLIC;
+
+-- and company of other kinds
+SELECT agrees('WITH RECURSIVE r(id, n) AS (SELECT 1, 0 UNION SELECT c.id, n + 1 FROM r JOIN a USING (id) JOIN c ON a.b && c.b WHERE n < 4) SELECT count(*) || '' '' || sum(id) FROM r', 'BVH Join', 'recursive');
+ALTER TABLE c ENABLE ROW LEVEL SECURITY;
+CREATE POLICY odd ON c USING (id % 2 = 1);
+SET LOCAL ROLE bvh_join_joe;
+SELECT is((SELECT count(*) FROM a JOIN c ON a.b && c.b), (SELECT count(*) FROM pairs WHERE cid % 2 = 1), 'row security');
+RESET ROLE;
+ALTER TABLE c DISABLE ROW LEVEL SECURITY;
+CREATE TABLE merged AS SELECT id, 0 AS n FROM a;
+MERGE INTO merged USING (SELECT a.id, count(*) AS n FROM a JOIN c ON a.b && c.b GROUP BY a.id) s ON merged.id = s.id
+WHEN MATCHED THEN UPDATE SET n = s.n WHEN NOT MATCHED THEN DO NOTHING;
+SELECT is((SELECT sum(n) FROM merged), (SELECT count(*) FROM pairs), 'MERGE');
 
 -- ---------------------------------------------------------------------------
 -- what the planner chooses
