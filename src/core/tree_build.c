@@ -371,8 +371,12 @@ set_middle(Build *build, size_t n, const Box3 *bounds)
 			if (isfinite(center))
 				centers[nfinite++] = center;
 		}
-		qsort(centers, nfinite, sizeof(double), compare_numbers);
-		build->middle[d] = nfinite > 0 ? densest_of(centers, nfinite) : 0.0;
+		build->middle[d] = 0.0;
+		if (nfinite > 0)
+		{
+			qsort(centers, nfinite, sizeof(double), compare_numbers);
+			build->middle[d] = densest_of(centers, nfinite);
+		}
 	}
 }
 
