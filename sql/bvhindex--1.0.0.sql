@@ -613,6 +613,197 @@ CREATE OPERATOR * (
 COMMENT ON OPERATOR * (box3d, box3d) IS 'what both boxes contain; NULL when they are apart';
 
 -- ---------------------------------------------------------------------------
+-- rays, segments, moving boxes
+-- ---------------------------------------------------------------------------
+
+CREATE TYPE ray3d;
+
+CREATE FUNCTION ray3d_in(cstring) RETURNS ray3d
+  AS 'MODULE_PATHNAME', 'ray3d_in'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ray3d_in(cstring) IS
+  'text input of ray3d';
+
+CREATE FUNCTION ray3d_out(ray3d) RETURNS cstring
+  AS 'MODULE_PATHNAME', 'ray3d_out'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ray3d_out(ray3d) IS
+  'text output of ray3d';
+
+CREATE FUNCTION ray3d_recv(internal) RETURNS ray3d
+  AS 'MODULE_PATHNAME', 'ray3d_recv'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ray3d_recv(internal) IS
+  'binary input of ray3d: ten float8, two opposite corners, direction, tmax';
+
+CREATE FUNCTION ray3d_send(ray3d) RETURNS bytea
+  AS 'MODULE_PATHNAME', 'ray3d_send'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ray3d_send(ray3d) IS
+  'binary output of ray3d: ten float8, lower corner, upper corner, direction, tmax';
+
+CREATE TYPE ray3d (
+  INPUT = ray3d_in,
+  OUTPUT = ray3d_out,
+  RECEIVE = ray3d_recv,
+  SEND = ray3d_send,
+  INTERNALLENGTH = 80,
+  ALIGNMENT = double,
+  STORAGE = plain
+);
+COMMENT ON TYPE ray3d IS
+  'ray, segment, or box that moves along a line: start + t * direction, 0 <= t <= tmax; (ox,oy,oz),(dx,dy,dz),tmax';
+
+CREATE FUNCTION ray3d(ox float8, oy float8, oz float8, dx float8, dy float8, dz float8, tmax float8 DEFAULT 'Infinity') RETURNS ray3d
+  AS 'MODULE_PATHNAME', 'ray3d_make'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ray3d(ox float8, oy float8, oz float8, dx float8, dy float8, dz float8, tmax float8) IS
+  'ray from a point; times are in lengths of the direction';
+
+CREATE FUNCTION ray3d_segment(ax float8, ay float8, az float8, bx float8, by float8, bz float8) RETURNS ray3d
+  AS 'MODULE_PATHNAME', 'ray3d_segment'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ray3d_segment(ax float8, ay float8, az float8, bx float8, by float8, bz float8) IS
+  'segment from a at time 0 to b at time 1';
+
+CREATE FUNCTION ray3d_sweep(b box3d, dx float8, dy float8, dz float8) RETURNS ray3d
+  AS 'MODULE_PATHNAME', 'ray3d_sweep'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ray3d_sweep(b box3d, dx float8, dy float8, dz float8) IS
+  'box that moves so far from time 0 to time 1';
+
+CREATE FUNCTION ray3d_box(ray3d) RETURNS box3d
+  AS 'MODULE_PATHNAME', 'ray3d_box'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ray3d_box(ray3d) IS
+  'what moves, where it starts; a point for a ray';
+
+CREATE FUNCTION ray3d_origin(ray3d) RETURNS float8[]
+  AS 'MODULE_PATHNAME', 'ray3d_origin'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ray3d_origin(ray3d) IS
+  'where the middle of it starts: three numbers';
+
+CREATE FUNCTION ray3d_direction(ray3d) RETURNS float8[]
+  AS 'MODULE_PATHNAME', 'ray3d_direction'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ray3d_direction(ray3d) IS
+  'how far it moves in a unit of time: three numbers';
+
+CREATE FUNCTION ray3d_tmax(ray3d) RETURNS float8
+  AS 'MODULE_PATHNAME', 'ray3d_tmax'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ray3d_tmax(ray3d) IS
+  'the time at which it ends';
+
+CREATE FUNCTION ray3d_at(r ray3d, t float8) RETURNS box3d
+  AS 'MODULE_PATHNAME', 'ray3d_at'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ray3d_at(r ray3d, t float8) IS
+  'where it is at a time';
+
+CREATE FUNCTION ray3d_bounds(ray3d) RETURNS box3d
+  AS 'MODULE_PATHNAME', 'ray3d_bounds'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ray3d_bounds(ray3d) IS
+  'box around all that it passes through, rounded outward';
+
+CREATE FUNCTION ray3d_eq(a ray3d, b ray3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'ray3d_eq'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ray3d_eq(a ray3d, b ray3d) IS
+  'same start, direction and end?';
+
+CREATE OPERATOR = (
+  LEFTARG = ray3d, RIGHTARG = ray3d, FUNCTION = ray3d_eq,
+  COMMUTATOR = =, NEGATOR = <>,
+  RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
+);
+COMMENT ON OPERATOR = (ray3d, ray3d) IS 'same start, direction and end?';
+
+CREATE FUNCTION ray3d_ne(a ray3d, b ray3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'ray3d_ne'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ray3d_ne(a ray3d, b ray3d) IS
+  'another start, direction or end?';
+
+CREATE OPERATOR <> (
+  LEFTARG = ray3d, RIGHTARG = ray3d, FUNCTION = ray3d_ne,
+  COMMUTATOR = <>, NEGATOR = =,
+  RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (ray3d, ray3d) IS 'another start, direction or end?';
+
+CREATE FUNCTION ray3d_hash(ray3d) RETURNS integer
+  AS 'MODULE_PATHNAME', 'ray3d_hash'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ray3d_hash(ray3d) IS
+  'hash of a ray';
+
+CREATE FUNCTION ray3d_hash_extended(ray3d, bigint) RETURNS bigint
+  AS 'MODULE_PATHNAME', 'ray3d_hash_extended'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ray3d_hash_extended(ray3d, bigint) IS
+  'hash of a ray, with a seed';
+
+CREATE OPERATOR CLASS ray3d_hash_ops DEFAULT FOR TYPE ray3d USING hash AS
+  OPERATOR 1 = (ray3d, ray3d),
+  FUNCTION 1 ray3d_hash(ray3d),
+  FUNCTION 2 ray3d_hash_extended(ray3d, bigint);
+COMMENT ON OPERATOR CLASS ray3d_hash_ops USING hash IS 'hashing of ray3d';
+COMMENT ON OPERATOR FAMILY ray3d_hash_ops USING hash IS 'hashing of ray3d';
+
+CREATE FUNCTION box3d_meets_ray(b box3d, r ray3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_meets_ray'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_meets_ray(b box3d, r ray3d) IS
+  'does the ray meet the box by its end, touching included?';
+
+CREATE FUNCTION ray3d_meets_box(r ray3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'ray3d_meets_box'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ray3d_meets_box(r ray3d, b box3d) IS
+  'does the ray meet the box by its end, touching included?';
+
+CREATE OPERATOR && (
+  LEFTARG = box3d, RIGHTARG = ray3d, FUNCTION = box3d_meets_ray,
+  COMMUTATOR = &&,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR && (box3d, ray3d) IS 'does the ray meet the box by its end, touching included?';
+
+CREATE OPERATOR && (
+  LEFTARG = ray3d, RIGHTARG = box3d, FUNCTION = ray3d_meets_box,
+  COMMUTATOR = &&,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR && (ray3d, box3d) IS 'does the ray meet the box by its end, touching included?';
+
+CREATE FUNCTION box3d_ray_entry(b box3d, r ray3d) RETURNS float8
+  AS 'MODULE_PATHNAME', 'box3d_ray_entry'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_ray_entry(b box3d, r ray3d) IS
+  'time at which the ray enters the box: 0 from inside, Infinity if never';
+
+CREATE FUNCTION ray3d_box_entry(r ray3d, b box3d) RETURNS float8
+  AS 'MODULE_PATHNAME', 'ray3d_box_entry'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ray3d_box_entry(r ray3d, b box3d) IS
+  'time at which the ray enters the box: 0 from inside, Infinity if never';
+
+CREATE OPERATOR <-> (
+  LEFTARG = box3d, RIGHTARG = ray3d, FUNCTION = box3d_ray_entry,
+  COMMUTATOR = <->
+);
+COMMENT ON OPERATOR <-> (box3d, ray3d) IS 'time at which the ray enters the box';
+
+CREATE OPERATOR <-> (
+  LEFTARG = ray3d, RIGHTARG = box3d, FUNCTION = ray3d_box_entry,
+  COMMUTATOR = <->
+);
+COMMENT ON OPERATOR <-> (ray3d, box3d) IS 'time at which the ray enters the box';
+
+-- ---------------------------------------------------------------------------
 -- btree and hash: equality, sorting, grouping
 -- ---------------------------------------------------------------------------
 
@@ -719,6 +910,8 @@ CREATE OPERATOR CLASS box3d_ops DEFAULT FOR TYPE box3d USING gist AS
   OPERATOR 33 /&> (box3d, box3d),
   OPERATOR 34 />> (box3d, box3d),
   OPERATOR 35 &&+ (box3d, box3d),
+  OPERATOR 41 && (box3d, ray3d),
+  OPERATOR 42 <-> (box3d, ray3d) FOR ORDER BY pg_catalog.float_ops,
   FUNCTION 1 box3d_gist_consistent(internal, box3d, smallint, oid, internal),
   FUNCTION 2 box3d_gist_union(internal, internal),
   FUNCTION 5 box3d_gist_penalty(internal, internal, internal),
@@ -765,6 +958,8 @@ CREATE OPERATOR CLASS box3d_ops DEFAULT FOR TYPE box3d USING bvh AS
   OPERATOR 33 /&> (box3d, box3d),
   OPERATOR 34 />> (box3d, box3d),
   OPERATOR 35 &&+ (box3d, box3d),
+  OPERATOR 41 && (box3d, ray3d),
+  OPERATOR 42 <-> (box3d, ray3d) FOR ORDER BY pg_catalog.float_ops,
   FUNCTION 1 box3d_gist_consistent(internal, box3d, smallint, oid, internal),
   FUNCTION 2 box3d_gist_union(internal, internal),
   FUNCTION 5 box3d_gist_penalty(internal, internal, internal),

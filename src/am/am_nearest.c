@@ -9,10 +9,10 @@
  * item, so a page enters it once, not once for each of its items, and items
  * that are never reached are never sorted.
  *
- * Distances are those of the operator, computed by the same steps for boxes
- * and for the unions above them, so a union is never farther than what is
- * below it and rows leave in exact order.  At equal distances, rows come
- * before pages, and NULL comes after all numbers.
+ * Distances, or times of entry, are those of the operator, computed by the same steps for
+ *boxes and for the unions above them, so a union is never farther than what is below it
+ *and rows leave in exact order.  At equal distances, rows come before pages, and NULL
+ *comes after all numbers.
  *
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
@@ -272,6 +272,17 @@ add_candidate(IndexScanDesc scan, Run *run, Page page, uint16 tuple, double dist
 	run->n++;
 }
 
+/* the value of one ordering operator */
+static double
+distance_of(const ScanKeyData *key, const Box3 *box)
+{
+	BvhShape shape = {(BvhShapeOp) key->sk_strategy, DatumGetPointer(key->sk_argument)};
+
+	if (key->sk_strategy == BVH_DISTANCE)
+		return box3_distance(box, DatumGetBox3P(key->sk_argument));
+	return shape_distance(&shape, box);
+}
+
 /* distances of the further ordering operators for the run's last candidate */
 static void
 add_further(IndexScanDesc scan, Run *run, const Box3 *box)
@@ -283,8 +294,7 @@ add_further(IndexScanDesc scan, Run *run, const Box3 *box)
 		ScanKey key = &scan->orderByData[i + 1];
 		bool is_null = box == NULL || (key->sk_flags & SK_ISNULL);
 
-		run->further[(run->n - 1) * nfurther + i] =
-			is_null ? NAN : box3_distance(box, DatumGetBox3P(key->sk_argument));
+		run->further[(run->n - 1) * nfurther + i] = is_null ? NAN : distance_of(key, box);
 	}
 }
 
@@ -310,11 +320,7 @@ read_run(IndexScanDesc scan, Page page, GistNSN lsn)
 		n = items->nboxes;
 		if (scan->numberOfKeys > 0)
 		{
-			n = bvh_kernels->select_boxes(page,
-										  items->box,
-										  items->nboxes,
-										  is_leaf ? &so->leaf_range : &so->node_range,
-										  so->selected);
+			n = bvh_select(so, page, is_leaf);
 			for (int i = 0; i < n; i++)
 			{
 				items->box_room[i] = items->box[so->selected[i]];
@@ -325,12 +331,16 @@ read_run(IndexScanDesc scan, Page page, GistNSN lsn)
 		}
 		if (is_null)
 			memset(nearest->distance, 0, sizeof(double) * n);
-		else
+		else if (order->sk_strategy == BVH_DISTANCE)
 			bvh_kernels->distances(page,
 								   items->box,
 								   n,
 								   DatumGetBox3P(order->sk_argument),
 								   nearest->distance);
+		else
+			for (int i = 0; i < n; i++)
+				nearest->distance[i] = distance_of(order,
+												   (const Box3 *) (page + items->box[i]));
 	}
 
 	run = new_run(nearest, is_leaf, lsn, n + items->nnulls);

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * am_scan.c
- *	  Scans of a bvh index: by range, all items of a page at once.
+ *	  Scans of a bvh index: by range, all items of a page at once, and by
+ *	  shapes, those that are in range one by one.
  *
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
@@ -31,12 +32,32 @@ bvhbeginscan(Relation index, int nkeys, int norderbys)
 	so->page_blkno = InvalidBlockNumber;
 	scan->opaque = so;
 	scan->xs_itupdesc = RelationGetDescr(index);
+	so->shapes = palloc(sizeof(BvhShape) * nkeys);
 	if (norderbys > 0)
 		so->nearest = bvh_nearest_begin(scan);
 	return scan;
 }
 
-/* the scan keys as one range, and which keys can match at all */
+/* the range of an operator with its operand, which may be a shape to test for */
+static void
+add_operator(BvhScanOpaque so, const ScanKeyData *key, BoxRange *range)
+{
+	if (shape_filters(key->sk_strategy))
+	{
+		BvhShape *shape = &so->shapes[so->nshapes++];
+
+		shape->op = (BvhShapeOp) key->sk_strategy;
+		shape->operand = DatumGetPointer(key->sk_argument);
+		shape_range(shape, range);
+	}
+	else if (!box3_range((BvhOp) key->sk_strategy,
+						 false,
+						 DatumGetBox3P(key->sk_argument),
+						 range))
+		elog(ERROR, "unrecognized box3d strategy number: %d", (int) key->sk_strategy);
+}
+
+/* the scan keys as one range and shapes, and which keys can match at all */
 static void
 set_ranges(IndexScanDesc scan)
 {
@@ -44,6 +65,7 @@ set_ranges(IndexScanDesc scan)
 
 	so->match_boxes = true;
 	so->match_nulls = true;
+	so->nshapes = 0;
 	for (int lane = 0; lane < 6; lane++)
 	{
 		so->leaf_range.lower[lane] = -INFINITY;
@@ -67,13 +89,7 @@ set_ranges(IndexScanDesc scan)
 		else
 		{
 			so->match_nulls = false;
-			if (!box3_range((BvhOp) key->sk_strategy,
-							false,
-							DatumGetBox3P(key->sk_argument),
-							&range))
-				elog(ERROR,
-					 "unrecognized box3d strategy number: %d",
-					 (int) key->sk_strategy);
+			add_operator(so, key, &range);
 			for (int lane = 0; lane < 6; lane++)
 			{
 				so->leaf_range.lower[lane] = Max(so->leaf_range.lower[lane],
@@ -142,6 +158,52 @@ push_child(BvhScanOpaque so, Page page, uint16 tuple, XLogRecPtr lsn)
 	push_page(so, ItemPointerGetBlockNumber(&itup->t_tid), lsn);
 }
 
+/*
+ * bvh_select --- which boxes of the page at hand match, or may match below
+ *
+ * Their numbers among the page's items go to so->selected, ascending.
+ */
+int
+bvh_select(BvhScanOpaque so, Page page, bool is_leaf)
+{
+	const BvhPageItems *items = &so->items;
+	int n = bvh_kernels->select_boxes(page,
+									  items->box,
+									  items->nboxes,
+									  is_leaf ? &so->leaf_range : &so->node_range,
+									  so->selected);
+
+	for (int i = 0; i < so->nshapes; i++)
+	{
+		const BvhShape *shape = &so->shapes[i];
+		int nmatching = 0;
+
+		for (int k = 0; k < n; k++)
+		{
+			const Box3 *box = (const Box3 *) (page + items->box[so->selected[k]]);
+
+			if (is_leaf ? shape_matches(shape, box) : shape_may_match_below(shape, box))
+				so->selected[nmatching++] = so->selected[k];
+		}
+		n = nmatching;
+	}
+	return n;
+}
+
+/*
+ * bvh_scan_is_of_boxes --- are there only ranges, and distances to boxes?
+ */
+bool
+bvh_scan_is_of_boxes(IndexScanDesc scan)
+{
+	BvhScanOpaque so = (BvhScanOpaque) scan->opaque;
+
+	for (int i = 0; i < scan->numberOfOrderBys; i++)
+		if (scan->orderByData[i].sk_strategy != BVH_DISTANCE)
+			return false;
+	return so->nshapes == 0;
+}
+
 /* push the children of an inner page that may hold matches */
 static void
 push_children(BvhScanOpaque so, Page page, XLogRecPtr lsn)
@@ -152,11 +214,7 @@ push_children(BvhScanOpaque so, Page page, XLogRecPtr lsn)
 	 * All of them where NULLs are searched, since a box may hide NULLs below
 	 * it: no operator has narrowed the range then.
 	 */
-	int n = bvh_kernels->select_boxes(page,
-									  items->box,
-									  items->nboxes,
-									  &so->node_range,
-									  so->selected);
+	int n = bvh_select(so, page, false);
 
 	/* backwards, so that the first one is read next */
 	if (so->match_nulls)
@@ -199,11 +257,7 @@ collect_matches(IndexScanDesc scan, Page page)
 
 	if (so->match_boxes)
 	{
-		int n = bvh_kernels->select_boxes(page,
-										  items->box,
-										  items->nboxes,
-										  &so->leaf_range,
-										  so->selected);
+		int n = bvh_select(so, page, true);
 
 		for (int i = 0; i < n; i++)
 			add_match(scan, page, items->tuple[so->selected[i]], &tuples_length);

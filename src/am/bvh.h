@@ -20,6 +20,7 @@
 
 #include "core/box3.h"
 #include "core/range.h"
+#include "core/shape.h"
 
 /* items that fit on a page: a null key is the shortest tuple */
 #define BVH_MAX_ITEMS MaxIndexTuplesPerPage
@@ -87,6 +88,8 @@ typedef struct BvhScanOpaqueData
 	bool match_nulls; /* may items with a NULL key match? */
 	BoxRange leaf_range;
 	BoxRange node_range;
+	BvhShape *shapes; /* what boxes in range are tested for besides */
+	int nshapes;
 
 	/* pages to read, last in, first out */
 	BvhPageRef *stack;
@@ -161,6 +164,8 @@ extern void bvhrescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey order
 extern void bvhendscan(IndexScanDesc scan);
 extern bool bvhgettuple(IndexScanDesc scan, ScanDirection direction);
 extern int64 bvhgetbitmap(IndexScanDesc scan, TIDBitmap *bitmap);
+extern int bvh_select(BvhScanOpaque so, Page page, bool is_leaf);
+extern bool bvh_scan_is_of_boxes(IndexScanDesc scan);
 
 /* am_visible.c */
 extern bool bvh_needs_visibility(IndexScanDesc scan);

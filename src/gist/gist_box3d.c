@@ -16,6 +16,7 @@
 
 #include "core/hilbert.h"
 #include "core/penalty.h"
+#include "core/shape.h"
 #include "core/simd/kernels.h"
 #include "core/split.h"
 #include "pg/compat.h"
@@ -69,6 +70,8 @@ get_ranges(FmgrInfo *flinfo, StrategyNumber strategy, const Box3 *query)
 /*
  * box3d_gist_consistent(internal, box3d, int2, oid, internal) --- does the key
  * match, or may something below it?
+ *
+ * The second argument is what the strategy says: a box, or a shape.
  */
 Datum
 box3d_gist_consistent(PG_FUNCTION_ARGS)
@@ -85,6 +88,14 @@ box3d_gist_consistent(PG_FUNCTION_ARGS)
 	/* the most frequent one, alike on leaves and nodes, needs no range */
 	if (strategy == BVH_OVERLAPS)
 		PG_RETURN_BOOL(box3_overlaps(key, query));
+
+	if (shape_filters(strategy))
+	{
+		BvhShape shape = {(BvhShapeOp) strategy, PG_GETARG_POINTER(1)};
+
+		PG_RETURN_BOOL(GIST_LEAF(entry) ? shape_matches(&shape, key)
+										: shape_may_match_below(&shape, key));
+	}
 
 	ranges = get_ranges(fcinfo->flinfo, strategy, query);
 	PG_RETURN_BOOL(
@@ -179,7 +190,7 @@ box3d_gist_same(PG_FUNCTION_ARGS)
 
 /*
  * box3d_gist_distance(internal, box3d, int2, oid, internal) --- value of <->,
- * for nodes a lower bound of it by the very same steps
+ * for nodes a lower bound of it by the very same steps; to a box, or a shape
  */
 Datum
 box3d_gist_distance(PG_FUNCTION_ARGS)
@@ -188,9 +199,15 @@ box3d_gist_distance(PG_FUNCTION_ARGS)
 	StrategyNumber strategy = (StrategyNumber) PG_GETARG_UINT16(2);
 	bool *recheck = (bool *) PG_GETARG_POINTER(4);
 
+	*recheck = false;
+	if (shape_orders(strategy))
+	{
+		BvhShape shape = {(BvhShapeOp) strategy, PG_GETARG_POINTER(1)};
+
+		PG_RETURN_FLOAT8(shape_distance(&shape, DatumGetBox3P(entry->key)));
+	}
 	if (strategy != BVH_DISTANCE)
 		elog(ERROR, "unrecognized box3d strategy number: %d", (int) strategy);
-	*recheck = false;
 	PG_RETURN_FLOAT8(box3_distance(DatumGetBox3P(entry->key), PG_GETARG_BOX3_P(1)));
 }
 

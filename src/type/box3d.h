@@ -15,6 +15,7 @@
 #include "utils/array.h"
 
 #include "core/box3.h"
+#include "core/text.h"
 
 /* the datum is the struct itself: fixed length, by reference */
 #define DatumGetBox3P(datum)  ((const Box3 *) DatumGetPointer(datum))
@@ -23,9 +24,13 @@
 
 /* box3d_io.c */
 extern char *box3d_to_text(const double lo[3], const double hi[3]);
+extern Datum bvh_text_error(FunctionCallInfo fcinfo, BvhTextStatus status,
+							const BvhTextError *error, const char *type, const char *text,
+							const char *hint);
 
 /* box3d_make.c */
 extern Box3 *box3d_from_corners(const double p[3], const double q[3]);
+extern Datum box3d_make_array(const double *numbers, int n);
 extern void box3d_get_numbers(ArrayType *array, int n, const char *what, const char *hint,
 							  double *out);
 

@@ -44,6 +44,33 @@ box3d_to_text(const double lo[3], const double hi[3])
 }
 
 /*
+ * bvh_text_error --- report, softly where possible, why a text is no value of
+ * the type
+ *
+ * The input function returns what this does.
+ */
+Datum
+bvh_text_error(FunctionCallInfo fcinfo, BvhTextStatus status, const BvhTextError *error,
+			   const char *type, const char *text, const char *hint)
+{
+	if (status == BVH_TEXT_OUT_OF_RANGE)
+		bvh_soft_error(fcinfo,
+					   errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+					   errmsg("\"%.*s\" is out of range for type double precision",
+							  error->number_length,
+							  error->number),
+					   errhint("float8 holds numbers from 5e-324 to 1.8e308; a side "
+							   "without end is written with Infinity."));
+	else
+		bvh_soft_error(fcinfo,
+					   errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+					   errmsg("invalid input syntax for type %s: \"%s\"", type, text),
+					   errdetail("%s", error->reason),
+					   errhint("%s", hint));
+	return (Datum) 0;
+}
+
+/*
  * box3d_in(cstring) --- text to box3d
  */
 Datum
@@ -51,32 +78,17 @@ box3d_in(PG_FUNCTION_ARGS)
 {
 	const char *text = PG_GETARG_CSTRING(0);
 	Box3 *box = palloc(sizeof(Box3));
-	Box3TextError error;
+	BvhTextError error;
+	BvhTextStatus status = box3_parse(text, box, &error);
 
-	switch (box3_parse(text, box, &error))
-	{
-		case BOX3_TEXT_OK:
-			break;
-		case BOX3_TEXT_OUT_OF_RANGE:
-			bvh_soft_error(fcinfo,
-						   errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
-						   errmsg("\"%.*s\" is out of range for type double precision",
-								  error.number_length,
-								  error.number),
-						   errhint("float8 holds numbers from 5e-324 to 1.8e308; a side "
-								   "without end is written with Infinity."));
-			break;
-		case BOX3_TEXT_SYNTAX:
-			bvh_soft_error(
-				fcinfo,
-				errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				errmsg("invalid input syntax for type %s: \"%s\"", "box3d", text),
-				errdetail("%s", error.reason),
-				errhint(
-					"Write a box as (x1,y1,z1),(x2,y2,z2) or BOX3D(x1 y1 z1,x2 y2 z2), "
-					"a point as (x,y,z)."));
-			break;
-	}
+	if (status != BVH_TEXT_OK)
+		return bvh_text_error(fcinfo,
+							  status,
+							  &error,
+							  "box3d",
+							  text,
+							  "Write a box as (x1,y1,z1),(x2,y2,z2) or BOX3D(x1 y1 z1,x2 "
+							  "y2 z2), a point as (x,y,z).");
 	PG_RETURN_BOX3_P(box);
 }
 

@@ -67,9 +67,9 @@ box3d_get_numbers(ArrayType *array, int n, const char *what, const char *hint,
 	memcpy(out, ARR_DATA_PTR(array), sizeof(double) * n);
 }
 
-/* three or six numbers as float8[] */
-static Datum
-make_array(const double *numbers, int n)
+/* box3d_make_array --- three or six numbers as float8[] */
+Datum
+box3d_make_array(const double *numbers, int n)
 {
 	Datum elems[6];
 
@@ -151,19 +151,19 @@ box3d_to_array(PG_FUNCTION_ARGS)
 
 	memcpy(&numbers[0], box->lo, sizeof(box->lo));
 	memcpy(&numbers[3], box->hi, sizeof(box->hi));
-	return make_array(numbers, 6);
+	return box3d_make_array(numbers, 6);
 }
 
 Datum
 box3d_lower(PG_FUNCTION_ARGS)
 {
-	return make_array(PG_GETARG_BOX3_P(0)->lo, 3);
+	return box3d_make_array(PG_GETARG_BOX3_P(0)->lo, 3);
 }
 
 Datum
 box3d_upper(PG_FUNCTION_ARGS)
 {
-	return make_array(PG_GETARG_BOX3_P(0)->hi, 3);
+	return box3d_make_array(PG_GETARG_BOX3_P(0)->hi, 3);
 }
 
 /*
@@ -177,7 +177,7 @@ box3d_center(PG_FUNCTION_ARGS)
 
 	for (int d = 0; d < 3; d++)
 		center[d] = box3_center(box, d);
-	return make_array(center, 3);
+	return box3d_make_array(center, 3);
 }
 
 /*
@@ -191,7 +191,7 @@ box3d_size(PG_FUNCTION_ARGS)
 
 	for (int d = 0; d < 3; d++)
 		size[d] = box3_side(box, d);
-	return make_array(size, 3);
+	return box3d_make_array(size, 3);
 }
 
 /* box3d_xmin(box3d) and its five sisters */

@@ -28,7 +28,8 @@
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
 
-#include "core/sample.h"
+#include "core/ray3.h"
+#include "core/sample_shape.h"
 #include "pg/compat.h"
 #include "type/box3d.h"
 #include "type/box3d_stats.h"
@@ -65,6 +66,7 @@ default_selectivity(int op)
 		case BVH_OVERLAPS:
 		case BVH_OVERLAPS_STRICTLY:
 		case BVH_DISTANCE:
+		case BVH_MEETS_RAY:
 			return 0.005;
 		case BVH_CONTAINS:
 		case BVH_CONTAINED_BY:
@@ -89,6 +91,24 @@ operator_strategy(Oid opno, Oid access_method)
 			strategy = amop->amopstrategy;
 	}
 	ReleaseSysCacheList(list);
+	return strategy;
+}
+
+/*
+ * box_operator --- what the operator is to a box: its strategy in a GiST
+ * family, or of "box op shape" for "shape op box"; 0 if it is none of those
+ */
+static int
+box_operator(Oid opno)
+{
+	int strategy = operator_strategy(opno, GIST_AM_OID);
+
+	if (strategy == 0 && OidIsValid(get_commutator(opno)))
+	{
+		strategy = operator_strategy(get_commutator(opno), GIST_AM_OID);
+		if (!shape_filters(strategy))
+			strategy = 0;
+	}
 	return strategy;
 }
 
@@ -314,6 +334,20 @@ restriction_by_variable(PlannerInfo *root, const ColumnSample *sample,
 	return selectivity;
 }
 
+/* length of the type of an operand; -1 for a varlena */
+static int
+operand_length(int op)
+{
+	return op == BVH_MEETS_RAY ? (int) sizeof(Ray3) : (int) sizeof(Box3);
+}
+
+/* for a shape that is not known while planning */
+static double
+typical_shape(const ColumnSample *sample, int op)
+{
+	return op == BVH_MEETS_RAY ? sample_ray_mean(sample->boxes) : default_selectivity(op);
+}
+
 /*
  * box3d_restriction --- part of a table's rows that a clause with one of its
  * columns keeps
@@ -336,13 +370,23 @@ box3d_restriction(PlannerInfo *root, const BoxClause *clause, List *args, int va
 	/* all our operators are strict */
 	if (IsA(other, Const) && ((Const *) other)->constisnull)
 		selectivity = 0.0;
-	else if (IsA(other, Const) && (((Const *) other)->constbyval ||
-								   ((Const *) other)->constlen != sizeof(Box3)))
+	else if (IsA(other, Const) &&
+			 (((Const *) other)->constbyval ||
+			  ((Const *) other)->constlen != operand_length(clause->op)))
 		/* an operator that somebody gave our family, on another type */
 		;
 	else if (open_sample(&column, clause->function, &sample))
 	{
-		if (IsA(other, Const))
+		if (shape_filters(clause->op) && IsA(other, Const))
+		{
+			BvhShape shape = {(BvhShapeOp) clause->op,
+							  DatumGetPointer(((Const *) other)->constvalue)};
+
+			selectivity = sample_shape_selectivity(sample.boxes, &shape);
+		}
+		else if (shape_filters(clause->op))
+			selectivity = typical_shape(&sample, clause->op);
+		else if (IsA(other, Const))
 			selectivity = match(&sample,
 								clause,
 								!column_is_left,
@@ -432,7 +476,24 @@ box3d_join(PlannerInfo *root, const BoxClause *clause, List *args, JoinType join
 	for (int i = 0; i < 2; i++)
 		is_open[i] = open_sample(&column[i], clause->function, &sample[i]);
 
-	if (is_open[0] && is_open[1])
+	if (shape_filters(clause->op))
+	{
+		/* only boxes have samples, so that is the side of the boxes */
+		int boxes = is_open[0] ? 0 : 1;
+
+		if (is_open[boxes])
+			selectivity = typical_shape(&sample[boxes], clause->op) *
+						  sample[boxes].not_null;
+		/* the chance that at least one of the other side's rows matches */
+		if (is_semi)
+		{
+			RelOptInfo *rel = column[is_reversed ? 0 : 1].rel;
+
+			selectivity = 1.0 -
+						  exp(-selectivity * (rel != NULL ? Max(rel->rows, 1.0) : 1.0));
+		}
+	}
+	else if (is_open[0] && is_open[1])
 	{
 		/* the argument whose sample probes: the left side of a semi join */
 		int probe = is_semi && is_reversed ? 1 : 0;
@@ -472,7 +533,7 @@ box3d_sel(PG_FUNCTION_ARGS)
 	Oid opno = PG_GETARG_OID(1);
 	List *args = (List *) PG_GETARG_POINTER(2);
 	int varRelid = PG_GETARG_INT32(3);
-	BoxClause clause = {get_opcode(opno), operator_strategy(opno, GIST_AM_OID), 0.0};
+	BoxClause clause = {get_opcode(opno), box_operator(opno), 0.0};
 
 	PG_RETURN_FLOAT8(box3d_restriction(root, &clause, args, varRelid));
 }
@@ -491,7 +552,7 @@ box3d_joinsel(PG_FUNCTION_ARGS)
 	List *args = (List *) PG_GETARG_POINTER(2);
 	JoinType jointype = (JoinType) PG_GETARG_INT16(3);
 	SpecialJoinInfo *sjinfo = (SpecialJoinInfo *) PG_GETARG_POINTER(4);
-	BoxClause clause = {get_opcode(opno), operator_strategy(opno, GIST_AM_OID), 0.0};
+	BoxClause clause = {get_opcode(opno), box_operator(opno), 0.0};
 
 	if (clause.op == BVH_SAME)
 		return DirectFunctionCall5Coll(eqjoinsel,

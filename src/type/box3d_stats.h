@@ -31,7 +31,7 @@
 typedef struct BoxClause
 {
 	Oid function;  /* may its caller see statistics? */
-	int op;        /* BvhOp; BVH_DISTANCE stands for box3d_dwithin */
+	int op;        /* BvhOp or BvhShapeOp; BVH_DISTANCE stands for box3d_dwithin */
 	double radius; /* of box3d_dwithin; for &&, by how much a side is grown */
 } BoxClause;
 

@@ -13,7 +13,7 @@
 
 #include "access/stratnum.h"
 
-#include "core/range.h"
+#include "core/shape.h"
 
 StaticAssertDecl(BVH_LEFT == RTLeftStrategyNumber, "<<");
 StaticAssertDecl(BVH_OVERLEFT == RTOverLeftStrategyNumber, "&<");
@@ -31,5 +31,7 @@ StaticAssertDecl(BVH_DISTANCE == RTKNNSearchStrategyNumber, "<->");
 StaticAssertDecl(BVH_EQUAL == RTEqualStrategyNumber, "=");
 StaticAssertDecl((int) BVH_FRONT > (int) RTMaxStrategyNumber,
 				 "numbers of our own must not meet those of PostgreSQL");
+StaticAssertDecl((int) BVH_MEETS_RAY > (int) BVH_OVERLAPS_STRICTLY,
+				 "numbers of shapes must not meet those of boxes");
 
 #endif /* BVH_STRATEGY_H */

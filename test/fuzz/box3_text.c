@@ -28,7 +28,7 @@ static void
 reads_back(const Box3 *box)
 {
 	Box3 again;
-	Box3TextError error;
+	BvhTextError error;
 	char text[256];
 
 	snprintf(text,
@@ -40,7 +40,7 @@ reads_back(const Box3 *box)
 			 box->hi[0],
 			 box->hi[1],
 			 box->hi[2]);
-	promise(box3_parse(text, &again, &error) == BOX3_TEXT_OK);
+	promise(box3_parse(text, &again, &error) == BVH_TEXT_OK);
 	promise(memcmp(&again, box, sizeof(Box3)) == 0);
 }
 
@@ -50,7 +50,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* a terminated copy of just that size, so that a sanitizer sees more read */
 	char *text = malloc(size + 1);
 	Box3 box;
-	Box3TextError error;
+	BvhTextError error;
 
 	promise(text != NULL);
 	if (size > 0)
@@ -59,14 +59,14 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	switch (box3_parse(text, &box, &error))
 	{
-		case BOX3_TEXT_OK:
+		case BVH_TEXT_OK:
 			promise(box3_is_valid(&box));
 			reads_back(&box);
 			break;
-		case BOX3_TEXT_SYNTAX:
+		case BVH_TEXT_SYNTAX:
 			promise(error.reason != NULL && error.reason[0] != '\0');
 			break;
-		case BOX3_TEXT_OUT_OF_RANGE:
+		case BVH_TEXT_OUT_OF_RANGE:
 			promise(error.number >= text && error.number_length > 0);
 			promise(error.number + error.number_length <= text + strlen(text));
 			break;

@@ -13,6 +13,9 @@ CREATE TABLE oracle_nearest (set text, point box3d, rank int, squared_distance f
 CREATE TABLE oracle_join (name text PRIMARY KEY, pairs bigint);
 \copy oracle_join FROM 'test/data/oracle_join.csv' WITH (FORMAT csv, HEADER)
 
+CREATE TABLE oracle_ray (set text, origin box3d, direction box3d, hits int, hit_ids bigint, first_t float8, first_id int);
+\copy oracle_ray FROM 'test/data/oracle_ray.csv' WITH (FORMAT csv, HEADER)
+
 CREATE TABLE sets (set text, nboxes int);
 INSERT INTO sets VALUES ('freedoom2_maps', 139348), ('octomap_geb079_occ', 143729), ('mocap_bones', 48978), ('ifc_house_triangles', 35792), ('ifc_house_elements', 110);
 -- half of them bulk-built, half grown by inserts
@@ -64,6 +67,40 @@ BEGIN
   PERFORM use_path('any');
 END $$;
 SELECT t FROM sets, LATERAL test_set(set, nboxes) t;
+
+-- ---------------------------------------------------------------------------
+-- rays: what they hit, and first
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION test_rays(set text, paths text[], index text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  path text;
+  ray text := 'ray3d(box3d_xmin(origin), box3d_ymin(origin), box3d_zmin(origin), box3d_xmin(direction), box3d_ymin(direction), box3d_zmin(direction))';
+  hits text := format('SELECT origin, count(*)::int, sum(id)::bigint FROM oracle_ray JOIN %1$I ON b && %2$s WHERE set = %1$L GROUP BY 1', set, ray);
+  -- several may be entered at once, and the oracle divided in another way
+  firsts text := format('SELECT origin, abs(t - first_t) < 1e-15 AS is_time, (SELECT b <-> %2$s = t FROM %1$I WHERE id = first_id) AS is_first
+    FROM oracle_ray, LATERAL (SELECT b <-> %2$s AS t FROM %1$I WHERE b && %2$s ORDER BY b <-> %2$s LIMIT 1) l WHERE set = %1$L', set, ray);
+BEGIN
+  FOREACH path IN ARRAY paths LOOP
+    PERFORM use_path(path);
+    IF path <> 'seq' THEN
+      RETURN NEXT ok(plan_of(firsts) ~ (index || '[^\n]*\n *Index Cond[^\n]*\n *Order By'), format('%s, %s: the index is used for rays', index, path));
+    END IF;
+    RETURN NEXT set_eq(hits, format('SELECT origin, hits, hit_ids FROM oracle_ray WHERE set = %L', set), format('%s, %s: hits', index, path));
+    RETURN NEXT set_eq(firsts, format('SELECT origin, true AS is_time, true AS is_first FROM oracle_ray WHERE set = %L', set), format('%s, %s: first hits', index, path));
+  END LOOP;
+  PERFORM use_path('any');
+END $$;
+SELECT t FROM sets, LATERAL test_rays(set, '{seq,index,only}', set || '_b') t;
+CREATE INDEX freedoom2_maps_bvh ON freedoom2_maps USING bvh (b) INCLUDE (id);
+CREATE INDEX octomap_geb079_occ_bvh ON octomap_geb079_occ USING bvh (b) INCLUDE (id);
+CREATE INDEX mocap_bones_bvh ON mocap_bones USING bvh (b) INCLUDE (id);
+CREATE INDEX ifc_house_triangles_bvh ON ifc_house_triangles USING bvh (b) INCLUDE (id);
+CREATE INDEX ifc_house_elements_bvh ON ifc_house_elements USING bvh (b) INCLUDE (id);
+UPDATE pg_index SET indisvalid = false WHERE indexrelid::regclass::text ~ '(maps|occ|bones|triangles|elements)_b$';
+SELECT t FROM sets, LATERAL test_rays(set, '{index,only}', set || '_bvh') t;
+UPDATE pg_index SET indisvalid = true WHERE NOT indisvalid;
+DROP INDEX freedoom2_maps_bvh, octomap_geb079_occ_bvh, mocap_bones_bvh, ifc_house_triangles_bvh, ifc_house_elements_bvh;
 
 -- ---------------------------------------------------------------------------
 -- joins: pairs that overlap

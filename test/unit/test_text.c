@@ -145,9 +145,9 @@ accepts(void)
 	for (int i = 0; i < LENGTH_OF(accepted); i++)
 	{
 		Box3 box;
-		Box3TextError error;
+		BvhTextError error;
 
-		OK(box3_parse(accepted[i].text, &box, &error) == BOX3_TEXT_OK &&
+		OK(box3_parse(accepted[i].text, &box, &error) == BVH_TEXT_OK &&
 			   box3_equal(&box, &accepted[i].box) && box3_is_valid(&box),
 		   "accepted text %d",
 		   i + 1);
@@ -160,11 +160,11 @@ refuses(void)
 	for (int i = 0; i < LENGTH_OF(refused); i++)
 	{
 		Box3 box;
-		Box3TextError error;
-		Box3TextStatus status = box3_parse(refused[i], &box, &error);
+		BvhTextError error;
+		BvhTextStatus status = box3_parse(refused[i], &box, &error);
 
 		/* a sentence for errdetail() */
-		OK(status == BOX3_TEXT_SYNTAX && error.reason != NULL &&
+		OK(status == BVH_TEXT_SYNTAX && error.reason != NULL &&
 			   error.reason[strlen(error.reason) - 1] == '.',
 		   "refused: '%s'",
 		   refused[i]);
@@ -172,10 +172,10 @@ refuses(void)
 	for (int i = 0; i < LENGTH_OF(out_of_range); i++)
 	{
 		Box3 box;
-		Box3TextError error;
+		BvhTextError error;
 		const char *number = out_of_range[i].number;
 
-		OK(box3_parse(out_of_range[i].text, &box, &error) == BOX3_TEXT_OUT_OF_RANGE &&
+		OK(box3_parse(out_of_range[i].text, &box, &error) == BVH_TEXT_OUT_OF_RANGE &&
 			   error.number_length == (int) strlen(number) &&
 			   strncmp(error.number, number, strlen(number)) == 0,
 		   "out of range: %s",
@@ -200,7 +200,7 @@ reasons(void)
 	for (int i = 0; i < LENGTH_OF(known); i++)
 	{
 		Box3 box;
-		Box3TextError error;
+		BvhTextError error;
 
 		box3_parse(known[i][0], &box, &error);
 		OK(error.reason != NULL && strstr(error.reason, known[i][1]) != NULL,
@@ -218,7 +218,7 @@ round_trip(Rng *rng)
 	{
 		Box3 box = rng_any_box(rng);
 		Box3 read;
-		Box3TextError error;
+		BvhTextError error;
 		char text[256];
 
 		snprintf(text,
@@ -231,7 +231,7 @@ round_trip(Rng *rng)
 				 box.hi[0],
 				 box.hi[1],
 				 box.hi[2]);
-		if (box3_parse(text, &read, &error) != BOX3_TEXT_OK ||
+		if (box3_parse(text, &read, &error) != BVH_TEXT_OK ||
 			memcmp(&read, &box, sizeof(Box3)) != 0)
 		{
 			FAIL("printed boxes are read bit for bit");

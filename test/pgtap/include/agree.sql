@@ -44,6 +44,29 @@ BEGIN
   RETURN plan;
 END $$;
 
+-- differs(query, path, plan): NULL if the query gives the same rows, in any order,
+-- as a sequential scan, by a plan that the regular expression matches
+CREATE FUNCTION differs(query text, path text, plan text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  digest text := 'SELECT count(*) || '' rows, '' || coalesce(sum(hashtextextended(s::text, 0)), 0) FROM (' || query || ') s';
+  want text;
+  got text;
+  used text;
+BEGIN
+  PERFORM use_path('seq');
+  EXECUTE digest INTO want;
+  PERFORM use_path(path);
+  EXECUTE digest INTO got;
+  used := plan_of(query);
+  PERFORM use_path('any');
+  IF used !~ plan THEN
+    RETURN format('%s: plan %s', query, used);
+  ELSIF got <> want THEN
+    RETURN format('%s: %s; sequentially %s', query, got, want);
+  END IF;
+  RETURN NULL;
+END $$;
+
 -- estimate_of(query): the planner's number of rows
 CREATE FUNCTION estimate_of(query text) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
@@ -80,13 +103,14 @@ END $$;
 CREATE FUNCTION relation_pages(rel regclass) RETURNS int LANGUAGE sql AS
 $$ SELECT (pg_relation_size(rel) / current_setting('block_size')::int)::int $$;
 
--- the search operators of the operator class; read, so that none is forgotten
+-- the search operators between boxes of the operator class; read, so that none is
+-- forgotten
 CREATE VIEW search_operators AS
   SELECT s.amopstrategy AS strategy, o.oprname AS name,
          format('OPERATOR(%I.%s)', n.nspname, o.oprname) AS op, o.oprcode AS function
   FROM pg_opclass c
   JOIN pg_am a ON a.oid = c.opcmethod AND a.amname = method()
-  JOIN pg_amop s ON s.amopfamily = c.opcfamily AND s.amoppurpose = 's'
+  JOIN pg_amop s ON s.amopfamily = c.opcfamily AND s.amoppurpose = 's' AND s.amoprighttype = c.opcintype
   JOIN pg_operator o ON o.oid = s.amopopr
   JOIN pg_namespace n ON n.oid = o.oprnamespace
   WHERE c.opcname = 'box3d_ops';

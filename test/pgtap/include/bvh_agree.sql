@@ -2,29 +2,6 @@
 \set method bvh
 \i test/pgtap/include/agree.sql
 
--- differs(query, path, plan): NULL if the query gives the same rows, in any order,
--- as a sequential scan, by a plan that the regular expression matches
-CREATE FUNCTION differs(query text, path text, plan text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  digest text := 'SELECT count(*) || '' rows, '' || coalesce(sum(hashtextextended(s::text, 0)), 0) FROM (' || query || ') s';
-  want text;
-  got text;
-  used text;
-BEGIN
-  PERFORM use_path('seq');
-  EXECUTE digest INTO want;
-  PERFORM use_path(path);
-  EXECUTE digest INTO got;
-  used := plan_of(query);
-  PERFORM use_path('any');
-  IF used !~ plan THEN
-    RETURN format('%s: plan %s', query, used);
-  ELSIF got <> want THEN
-    RETURN format('%s: %s; sequentially %s', query, got, want);
-  END IF;
-  RETURN NULL;
-END $$;
-
 -- two_condition_disagreements(tbl, index, npairs): likewise for random pairs of
 -- conditions, which a scan has as two keys; every operator is in some of them.
 -- (The planner itself sees that a box cannot equal two others.)

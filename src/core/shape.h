@@ -1,0 +1,41 @@
+/*-------------------------------------------------------------------------
+ *
+ * shape.h
+ *	  Operators between a box and what is no box.
+ *
+ * A search by such an operator is a range over six lanes (core/range.h), which
+ * is cheap and leaves out nothing, and a test of each box that is in it.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *-------------------------------------------------------------------------
+ */
+#ifndef BVH_SHAPE_H
+#define BVH_SHAPE_H
+
+#include "core/range.h"
+
+/*
+ * The values are strategy numbers in pg_amop, as those of BvhOp are, and apart
+ * from them: so the number tells the type of the operand.
+ */
+typedef enum BvhShapeOp
+{
+	BVH_MEETS_RAY = 41, /* && ray3d */
+	BVH_RAY_ENTRY = 42  /* <-> ray3d, orders and never filters */
+} BvhShapeOp;
+
+/* an operator and its operand that is no box: a Ray3 */
+typedef struct BvhShape
+{
+	BvhShapeOp op;
+	const void *operand;
+} BvhShape;
+
+extern bool shape_filters(int op);
+extern void shape_range(const BvhShape *shape, BoxRange *range);
+extern bool shape_matches(const BvhShape *shape, const Box3 *b);
+extern bool shape_may_match_below(const BvhShape *shape, const Box3 *node);
+extern bool shape_orders(int op);
+extern double shape_distance(const BvhShape *shape, const Box3 *b);
+
+#endif /* BVH_SHAPE_H */
