@@ -174,19 +174,7 @@ bvh_select(BvhScanOpaque so, Page page, bool is_leaf)
 									  so->selected);
 
 	for (int i = 0; i < so->nshapes; i++)
-	{
-		const BvhShape *shape = &so->shapes[i];
-		int nmatching = 0;
-
-		for (int k = 0; k < n; k++)
-		{
-			const Box3 *box = (const Box3 *) (page + items->box[so->selected[k]]);
-
-			if (is_leaf ? shape_matches(shape, box) : shape_may_match_below(shape, box))
-				so->selected[nmatching++] = so->selected[k];
-		}
-		n = nmatching;
-	}
+		n = shape_select(&so->shapes[i], page, items->box, is_leaf, so->selected, n);
 	return n;
 }
 

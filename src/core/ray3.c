@@ -207,6 +207,85 @@ ray3_meets(const Ray3 *ray, const Box3 *b)
 	return meets_without_rounding(ray, b);
 }
 
+/* ray3_probe --- not usable when a pace is out of range */
+void
+ray3_probe(const Ray3 *ray, Ray3Probe *probe)
+{
+	int other = ray->direction[0] != 0.0 ? 0 : ray->direction[1] != 0.0 ? 1 : 2;
+
+	probe->is_usable = true;
+	probe->tmax = ray->tmax;
+	for (int i = 0; i < 3; i++)
+	{
+		int d = ray->direction[i] != 0.0 ? i : other;
+		double speed = fabs(ray->direction[d]);
+		bool is_up = ray->direction[d] > 0.0;
+
+		probe->is_usable &= speed >= 0x1p-1000 && speed <= 0x1p1000;
+		probe->pace[i] = 1.0 / ray->direction[d];
+		probe->near_lane[i] = is_up ? d : d + 3;
+		probe->far_lane[i] = is_up ? d + 3 : d;
+		probe->near_at[i] = is_up ? ray->box.hi[d] : ray->box.lo[d];
+		probe->far_at[i] = is_up ? ray->box.lo[d] : ray->box.hi[d];
+	}
+}
+
+/*
+ * may_meet --- false only if ray3_meets() is, given that the box overlaps
+ * ray3_bounds()
+ *
+ * Each time is off by at most three halves of an ulp, or half the least double.
+ * What overflows makes the doubt infinite, and is kept.
+ */
+static inline bool
+may_meet(const Ray3Probe *probe, const double lane[6])
+{
+	double start = 0.0;
+	double end = probe->tmax;
+
+	for (int i = 0; i < 3; i++)
+	{
+		double enter = (lane[probe->near_lane[i]] - probe->near_at[i]) * probe->pace[i];
+		double leave = (lane[probe->far_lane[i]] - probe->far_at[i]) * probe->pace[i];
+
+		start = enter > start ? enter : start;
+		end = leave < end ? leave : end;
+	}
+	return !(start - end > (start + fabs(end)) * 0x1p-50 + 0x1p-1070);
+}
+
+/*
+ * ray3_select --- which of the n selected boxes of a page the ray meets
+ *
+ * Box i is at base + offset[i], aligned to 8 bytes; all overlap ray3_bounds().
+ * Their numbers are in selected, and those of the boxes that are met stay in
+ * it, in the same order; returns how many.
+ */
+int
+ray3_select(const Ray3 *ray, const char *base, const uint16_t *offset, uint16_t *selected,
+			int n)
+{
+	Ray3Probe probe;
+	int ncandidates = 0;
+	int nmet = 0;
+
+	ray3_probe(ray, &probe);
+	for (int i = 0; i < n; i++)
+	{
+		const double *lane = (const double *) (base + offset[selected[i]]);
+		bool may = !probe.is_usable || may_meet(&probe, lane);
+
+		selected[ncandidates] = selected[i];
+		ncandidates += may;
+	}
+	for (int i = 0; i < ncandidates; i++)
+	{
+		selected[nmet] = selected[i];
+		nmet += ray3_meets(ray, (const Box3 *) (base + offset[selected[i]]));
+	}
+	return nmet;
+}
+
 /*
  * ray3_entry --- when the moving box first meets the other one: 0 when it does
  * from the start, Infinity when it never does, else in [0, tmax]

@@ -57,6 +57,23 @@ shape_may_match_below(const BvhShape *shape, const Box3 *node)
 }
 
 /*
+ * shape_select --- which of the n selected boxes of a page match, or may match
+ * below
+ *
+ * Box i is at base + offset[i], aligned to 8 bytes; all are in shape_range(),
+ * or for nodes in the node range of that.  Their numbers are in selected, and
+ * those of the boxes that match stay in it, in the same order; returns how many.
+ */
+int
+shape_select(const BvhShape *shape, const char *base, const uint16_t *offset,
+			 bool is_leaf, uint16_t *selected, int n)
+{
+	/* nodes are met like boxes */
+	(void) is_leaf;
+	return ray3_select(shape->operand, base, offset, selected, n);
+}
+
+/*
  * shape_distance --- the value of an operator that orders, which for a node is
  * never above that of a box that it contains
  */

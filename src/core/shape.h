@@ -35,6 +35,8 @@ extern bool shape_filters(int op);
 extern void shape_range(const BvhShape *shape, BoxRange *range);
 extern bool shape_matches(const BvhShape *shape, const Box3 *b);
 extern bool shape_may_match_below(const BvhShape *shape, const Box3 *node);
+extern int shape_select(const BvhShape *shape, const char *base, const uint16_t *offset,
+						bool is_leaf, uint16_t *selected, int n);
 extern bool shape_orders(int op);
 extern double shape_distance(const BvhShape *shape, const Box3 *b);
 

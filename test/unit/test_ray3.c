@@ -329,6 +329,53 @@ never_lost(Rng *rng)
 	OK(nmet > 50000, "what is met is never lost (%d)", nmet);
 }
 
+/* the boxes of a page that are met, among those that overlap the bounds */
+static void
+selects_what_it_meets(Rng *rng)
+{
+	Box3 page[40];
+	uint16_t offset[LENGTH_OF(page)];
+	int nmet = 0;
+	int nmissed = 0;
+
+	for (int i = 0; i < 40000; i++)
+	{
+		Ray3 ray = rng_any_ray(rng);
+		BvhShape shape = {BVH_MEETS_RAY, &ray};
+		uint16_t selected[LENGTH_OF(page)];
+		uint16_t want[LENGTH_OF(page)];
+		BoxRange range;
+		int n = 0;
+		int nwanted = 0;
+
+		shape_range(&shape, &range);
+		for (int k = 0; k < LENGTH_OF(page); k++)
+		{
+			page[k] = rng_below(rng, 3) ? rng_box(rng, rng_small) : rng_any_box(rng);
+			offset[k] = (uint16_t) (k * sizeof(Box3));
+			if (!box3_in_range(&page[k], &range))
+				continue;
+			selected[n++] = (uint16_t) k;
+			if (ray3_meets(&ray, &page[k]))
+				want[nwanted++] = (uint16_t) k;
+		}
+		nmet += nwanted;
+		nmissed += n - nwanted;
+		n = shape_select(&shape, (const char *) page, offset, i % 2 == 0, selected, n);
+		if (n != nwanted || memcmp(selected, want, sizeof(uint16_t) * n) != 0)
+		{
+			FAIL("the boxes of a page that are met");
+			show_ray(&ray);
+			NOTE("%d selected, %d met", n, nwanted);
+			return;
+		}
+	}
+	OK(nmet > 10000 && nmissed > 10000,
+	   "the boxes of a page that are met (%d, and %d that are not)",
+	   nmet,
+	   nmissed);
+}
+
 /* small numbers: a moving box is a ray through boxes grown by its size */
 static void
 sweep_is_growth(Rng *rng)
@@ -476,6 +523,7 @@ main(void)
 	is_exact(&rng, INT64_C(1) << 51, false);
 	is_exact(&rng, INT64_C(1) << 51, true);
 	never_lost(&rng);
+	selects_what_it_meets(&rng);
 	sweep_is_growth(&rng);
 	by_hand();
 	what_is_refused();
