@@ -6,7 +6,7 @@ FROM pg_depend
 WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
   AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'bvhindex')
   -- newer versions of PostgreSQL count array types as members
-  AND NOT (classid = 'pg_type'::regclass AND objid IN ('box3d[]'::regtype, 'ray3d[]'::regtype));
+  AND NOT (classid = 'pg_type'::regclass AND objid IN ('box3d[]'::regtype, 'ray3d[]'::regtype, 'sphere3d[]'::regtype, 'planes3d[]'::regtype));
 SELECT member FROM members ORDER BY member;
 SELECT member AS without_comment FROM members
 WHERE obj_description(objid, classid::regclass::name) IS NULL;

@@ -177,6 +177,18 @@ CREATE FUNCTION box3d_distance(a box3d, b box3d) RETURNS float8
 COMMENT ON FUNCTION box3d_distance(a box3d, b box3d) IS
   'smallest Euclidean distance between the boxes; 0 when they overlap or touch';
 
+CREATE FUNCTION box3d_taxicab(a box3d, b box3d) RETURNS float8
+  AS 'MODULE_PATHNAME', 'box3d_taxicab'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_taxicab(a box3d, b box3d) IS
+  'sum of the gaps between the boxes along the axes; 0 when they overlap or touch';
+
+CREATE FUNCTION box3d_chebyshev(a box3d, b box3d) RETURNS float8
+  AS 'MODULE_PATHNAME', 'box3d_chebyshev'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_chebyshev(a box3d, b box3d) IS
+  'longest of the gaps between the boxes along the axes; 0 when they overlap or touch';
+
 CREATE FUNCTION box3d_max_distance(a box3d, b box3d) RETURNS float8
   AS 'MODULE_PATHNAME', 'box3d_max_distance'
   LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -600,6 +612,18 @@ CREATE OPERATOR <-> (
 );
 COMMENT ON OPERATOR <-> (box3d, box3d) IS 'smallest Euclidean distance';
 
+CREATE OPERATOR <#> (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_taxicab,
+  COMMUTATOR = <#>
+);
+COMMENT ON OPERATOR <#> (box3d, box3d) IS 'smallest taxicab distance';
+
+CREATE OPERATOR <=> (
+  LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_chebyshev,
+  COMMUTATOR = <=>
+);
+COMMENT ON OPERATOR <=> (box3d, box3d) IS 'smallest Chebyshev distance';
+
 CREATE OPERATOR + (
   LEFTARG = box3d, RIGHTARG = box3d, FUNCTION = box3d_union,
   COMMUTATOR = +
@@ -804,6 +828,326 @@ CREATE OPERATOR <-> (
 COMMENT ON OPERATOR <-> (ray3d, box3d) IS 'time at which the ray enters the box';
 
 -- ---------------------------------------------------------------------------
+-- spheres
+-- ---------------------------------------------------------------------------
+
+CREATE TYPE sphere3d;
+
+CREATE FUNCTION sphere3d_in(cstring) RETURNS sphere3d
+  AS 'MODULE_PATHNAME', 'sphere3d_in'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION sphere3d_in(cstring) IS
+  'text input of sphere3d';
+
+CREATE FUNCTION sphere3d_out(sphere3d) RETURNS cstring
+  AS 'MODULE_PATHNAME', 'sphere3d_out'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION sphere3d_out(sphere3d) IS
+  'text output of sphere3d';
+
+CREATE FUNCTION sphere3d_recv(internal) RETURNS sphere3d
+  AS 'MODULE_PATHNAME', 'sphere3d_recv'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION sphere3d_recv(internal) IS
+  'binary input of sphere3d: four float8, center and radius';
+
+CREATE FUNCTION sphere3d_send(sphere3d) RETURNS bytea
+  AS 'MODULE_PATHNAME', 'sphere3d_send'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION sphere3d_send(sphere3d) IS
+  'binary output of sphere3d: four float8, center and radius';
+
+CREATE TYPE sphere3d (
+  INPUT = sphere3d_in,
+  OUTPUT = sphere3d_out,
+  RECEIVE = sphere3d_recv,
+  SEND = sphere3d_send,
+  INTERNALLENGTH = 32,
+  ALIGNMENT = double,
+  STORAGE = plain
+);
+COMMENT ON TYPE sphere3d IS
+  'all points within a distance of a point: <(x,y,z),r>';
+
+CREATE FUNCTION sphere3d(x float8, y float8, z float8, r float8) RETURNS sphere3d
+  AS 'MODULE_PATHNAME', 'sphere3d_make'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION sphere3d(x float8, y float8, z float8, r float8) IS
+  'sphere of a center and a radius';
+
+CREATE FUNCTION sphere3d_center(sphere3d) RETURNS float8[]
+  AS 'MODULE_PATHNAME', 'sphere3d_center'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION sphere3d_center(sphere3d) IS
+  'center: three numbers';
+
+CREATE FUNCTION sphere3d_radius(sphere3d) RETURNS float8
+  AS 'MODULE_PATHNAME', 'sphere3d_radius'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION sphere3d_radius(sphere3d) IS
+  'radius';
+
+CREATE FUNCTION sphere3d_bounds(sphere3d) RETURNS box3d
+  AS 'MODULE_PATHNAME', 'sphere3d_bounds'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION sphere3d_bounds(sphere3d) IS
+  'box around the sphere, rounded outward';
+
+CREATE FUNCTION sphere3d_eq(a sphere3d, b sphere3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'sphere3d_eq'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION sphere3d_eq(a sphere3d, b sphere3d) IS
+  'same center and radius?';
+
+CREATE OPERATOR = (
+  LEFTARG = sphere3d, RIGHTARG = sphere3d, FUNCTION = sphere3d_eq,
+  COMMUTATOR = =, NEGATOR = <>,
+  RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
+);
+COMMENT ON OPERATOR = (sphere3d, sphere3d) IS 'same center and radius?';
+
+CREATE FUNCTION sphere3d_ne(a sphere3d, b sphere3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'sphere3d_ne'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION sphere3d_ne(a sphere3d, b sphere3d) IS
+  'different center and radius?';
+
+CREATE OPERATOR <> (
+  LEFTARG = sphere3d, RIGHTARG = sphere3d, FUNCTION = sphere3d_ne,
+  COMMUTATOR = <>, NEGATOR = =,
+  RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (sphere3d, sphere3d) IS 'different center and radius?';
+
+CREATE FUNCTION sphere3d_hash(sphere3d) RETURNS integer
+  AS 'MODULE_PATHNAME', 'sphere3d_hash'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION sphere3d_hash(sphere3d) IS
+  'hash of a sphere3d';
+
+CREATE FUNCTION sphere3d_hash_extended(sphere3d, bigint) RETURNS bigint
+  AS 'MODULE_PATHNAME', 'sphere3d_hash_extended'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION sphere3d_hash_extended(sphere3d, bigint) IS
+  'hash of a sphere3d, with a seed';
+
+CREATE OPERATOR CLASS sphere3d_hash_ops DEFAULT FOR TYPE sphere3d USING hash AS
+  OPERATOR 1 = (sphere3d, sphere3d),
+  FUNCTION 1 sphere3d_hash(sphere3d),
+  FUNCTION 2 sphere3d_hash_extended(sphere3d, bigint);
+COMMENT ON OPERATOR CLASS sphere3d_hash_ops USING hash IS 'hashing of sphere3d';
+COMMENT ON OPERATOR FAMILY sphere3d_hash_ops USING hash IS 'hashing of sphere3d';
+
+CREATE FUNCTION box3d_meets_sphere(b box3d, s sphere3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_meets_sphere'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_meets_sphere(b box3d, s sphere3d) IS
+  'is a point of the box in the sphere, its surface included?';
+
+CREATE FUNCTION sphere3d_meets_box(s sphere3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'sphere3d_meets_box'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION sphere3d_meets_box(s sphere3d, b box3d) IS
+  'is a point of the box in the sphere, its surface included?';
+
+CREATE OPERATOR && (
+  LEFTARG = box3d, RIGHTARG = sphere3d, FUNCTION = box3d_meets_sphere,
+  COMMUTATOR = &&,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR && (box3d, sphere3d) IS 'is a point of the box in the sphere, its surface included?';
+
+CREATE OPERATOR && (
+  LEFTARG = sphere3d, RIGHTARG = box3d, FUNCTION = sphere3d_meets_box,
+  COMMUTATOR = &&,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR && (sphere3d, box3d) IS 'is a point of the box in the sphere, its surface included?';
+
+CREATE FUNCTION box3d_in_sphere(b box3d, s sphere3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_in_sphere'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_in_sphere(b box3d, s sphere3d) IS
+  'is all of the box in the sphere, its surface included?';
+
+CREATE FUNCTION sphere3d_contains_box(s sphere3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'sphere3d_contains_box'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION sphere3d_contains_box(s sphere3d, b box3d) IS
+  'is all of the box in the sphere, its surface included?';
+
+CREATE OPERATOR <@ (
+  LEFTARG = box3d, RIGHTARG = sphere3d, FUNCTION = box3d_in_sphere,
+  COMMUTATOR = @>,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR <@ (box3d, sphere3d) IS 'is all of the box in the sphere, its surface included?';
+
+CREATE OPERATOR @> (
+  LEFTARG = sphere3d, RIGHTARG = box3d, FUNCTION = sphere3d_contains_box,
+  COMMUTATOR = <@,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR @> (sphere3d, box3d) IS 'is all of the box in the sphere, its surface included?';
+
+-- ---------------------------------------------------------------------------
+-- half-spaces, such as a camera's view
+-- ---------------------------------------------------------------------------
+
+CREATE TYPE planes3d;
+
+CREATE FUNCTION planes3d_in(cstring) RETURNS planes3d
+  AS 'MODULE_PATHNAME', 'planes3d_in'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION planes3d_in(cstring) IS
+  'text input of planes3d';
+
+CREATE FUNCTION planes3d_out(planes3d) RETURNS cstring
+  AS 'MODULE_PATHNAME', 'planes3d_out'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION planes3d_out(planes3d) IS
+  'text output of planes3d';
+
+CREATE FUNCTION planes3d_recv(internal) RETURNS planes3d
+  AS 'MODULE_PATHNAME', 'planes3d_recv'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION planes3d_recv(internal) IS
+  'binary input of planes3d: an int4, how many, then four float8 for each';
+
+CREATE FUNCTION planes3d_send(planes3d) RETURNS bytea
+  AS 'MODULE_PATHNAME', 'planes3d_send'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION planes3d_send(planes3d) IS
+  'binary output of planes3d: an int4, how many, then four float8 for each';
+
+CREATE TYPE planes3d (
+  INPUT = planes3d_in,
+  OUTPUT = planes3d_out,
+  RECEIVE = planes3d_recv,
+  SEND = planes3d_send,
+  INTERNALLENGTH = VARIABLE,
+  ALIGNMENT = double,
+  STORAGE = plain
+);
+COMMENT ON TYPE planes3d IS
+  'all points on the inner side of up to 32 planes, a*x + b*y + c*z <= d for each: {(a,b,c,d),...}';
+
+CREATE FUNCTION planes3d(planes float8[]) RETURNS planes3d
+  AS 'MODULE_PATHNAME', 'planes3d_from_array'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION planes3d(planes float8[]) IS
+  'planes of four numbers a, b, c, d each: a*x + b*y + c*z <= d';
+
+CREATE FUNCTION planes3d_to_array(planes3d) RETURNS float8[]
+  AS 'MODULE_PATHNAME', 'planes3d_to_array'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION planes3d_to_array(planes3d) IS
+  'four numbers for each plane';
+
+CREATE FUNCTION planes3d_frustum(matrix float8[], row_major boolean DEFAULT false, zero_to_one boolean DEFAULT false) RETURNS planes3d
+  AS 'MODULE_PATHNAME', 'planes3d_frustum'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION planes3d_frustum(matrix float8[], row_major boolean, zero_to_one boolean) IS
+  'what a clip matrix shows: 16 numbers by columns, or by rows; depth from -w to w, or from 0 to w';
+
+CREATE FUNCTION planes3d_eq(a planes3d, b planes3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'planes3d_eq'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION planes3d_eq(a planes3d, b planes3d) IS
+  'same planes in the same order?';
+
+CREATE OPERATOR = (
+  LEFTARG = planes3d, RIGHTARG = planes3d, FUNCTION = planes3d_eq,
+  COMMUTATOR = =, NEGATOR = <>,
+  RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
+);
+COMMENT ON OPERATOR = (planes3d, planes3d) IS 'same planes in the same order?';
+
+CREATE FUNCTION planes3d_ne(a planes3d, b planes3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'planes3d_ne'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION planes3d_ne(a planes3d, b planes3d) IS
+  'different planes in the same order?';
+
+CREATE OPERATOR <> (
+  LEFTARG = planes3d, RIGHTARG = planes3d, FUNCTION = planes3d_ne,
+  COMMUTATOR = <>, NEGATOR = =,
+  RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (planes3d, planes3d) IS 'different planes in the same order?';
+
+CREATE FUNCTION planes3d_hash(planes3d) RETURNS integer
+  AS 'MODULE_PATHNAME', 'planes3d_hash'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION planes3d_hash(planes3d) IS
+  'hash of a planes3d';
+
+CREATE FUNCTION planes3d_hash_extended(planes3d, bigint) RETURNS bigint
+  AS 'MODULE_PATHNAME', 'planes3d_hash_extended'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION planes3d_hash_extended(planes3d, bigint) IS
+  'hash of a planes3d, with a seed';
+
+CREATE OPERATOR CLASS planes3d_hash_ops DEFAULT FOR TYPE planes3d USING hash AS
+  OPERATOR 1 = (planes3d, planes3d),
+  FUNCTION 1 planes3d_hash(planes3d),
+  FUNCTION 2 planes3d_hash_extended(planes3d, bigint);
+COMMENT ON OPERATOR CLASS planes3d_hash_ops USING hash IS 'hashing of planes3d';
+COMMENT ON OPERATOR FAMILY planes3d_hash_ops USING hash IS 'hashing of planes3d';
+
+CREATE FUNCTION box3d_meets_planes(b box3d, p planes3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_meets_planes'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_meets_planes(b box3d, p planes3d) IS
+  'is the box not wholly outside of any plane?';
+
+CREATE FUNCTION planes3d_meet_box(p planes3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'planes3d_meet_box'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION planes3d_meet_box(p planes3d, b box3d) IS
+  'is the box not wholly outside of any plane?';
+
+CREATE OPERATOR && (
+  LEFTARG = box3d, RIGHTARG = planes3d, FUNCTION = box3d_meets_planes,
+  COMMUTATOR = &&,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR && (box3d, planes3d) IS 'is the box not wholly outside of any plane?';
+
+CREATE OPERATOR && (
+  LEFTARG = planes3d, RIGHTARG = box3d, FUNCTION = planes3d_meet_box,
+  COMMUTATOR = &&,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR && (planes3d, box3d) IS 'is the box not wholly outside of any plane?';
+
+CREATE FUNCTION box3d_in_planes(b box3d, p planes3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'box3d_in_planes'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_in_planes(b box3d, p planes3d) IS
+  'is the box wholly inside of all planes?';
+
+CREATE FUNCTION planes3d_contain_box(p planes3d, b box3d) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'planes3d_contain_box'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION planes3d_contain_box(p planes3d, b box3d) IS
+  'is the box wholly inside of all planes?';
+
+CREATE OPERATOR <@ (
+  LEFTARG = box3d, RIGHTARG = planes3d, FUNCTION = box3d_in_planes,
+  COMMUTATOR = @>,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR <@ (box3d, planes3d) IS 'is the box wholly inside of all planes?';
+
+CREATE OPERATOR @> (
+  LEFTARG = planes3d, RIGHTARG = box3d, FUNCTION = planes3d_contain_box,
+  COMMUTATOR = <@,
+  RESTRICT = box3d_sel, JOIN = box3d_joinsel
+);
+COMMENT ON OPERATOR @> (planes3d, box3d) IS 'is the box wholly inside of all planes?';
+
+-- ---------------------------------------------------------------------------
 -- btree and hash: equality, sorting, grouping
 -- ---------------------------------------------------------------------------
 
@@ -912,6 +1256,12 @@ CREATE OPERATOR CLASS box3d_ops DEFAULT FOR TYPE box3d USING gist AS
   OPERATOR 35 &&+ (box3d, box3d),
   OPERATOR 41 && (box3d, ray3d),
   OPERATOR 42 <-> (box3d, ray3d) FOR ORDER BY pg_catalog.float_ops,
+  OPERATOR 43 && (box3d, sphere3d),
+  OPERATOR 44 <@ (box3d, sphere3d),
+  OPERATOR 45 && (box3d, planes3d),
+  OPERATOR 46 <@ (box3d, planes3d),
+  OPERATOR 47 <#> (box3d, box3d) FOR ORDER BY pg_catalog.float_ops,
+  OPERATOR 48 <=> (box3d, box3d) FOR ORDER BY pg_catalog.float_ops,
   FUNCTION 1 box3d_gist_consistent(internal, box3d, smallint, oid, internal),
   FUNCTION 2 box3d_gist_union(internal, internal),
   FUNCTION 5 box3d_gist_penalty(internal, internal, internal),
@@ -960,6 +1310,12 @@ CREATE OPERATOR CLASS box3d_ops DEFAULT FOR TYPE box3d USING bvh AS
   OPERATOR 35 &&+ (box3d, box3d),
   OPERATOR 41 && (box3d, ray3d),
   OPERATOR 42 <-> (box3d, ray3d) FOR ORDER BY pg_catalog.float_ops,
+  OPERATOR 43 && (box3d, sphere3d),
+  OPERATOR 44 <@ (box3d, sphere3d),
+  OPERATOR 45 && (box3d, planes3d),
+  OPERATOR 46 <@ (box3d, planes3d),
+  OPERATOR 47 <#> (box3d, box3d) FOR ORDER BY pg_catalog.float_ops,
+  OPERATOR 48 <=> (box3d, box3d) FOR ORDER BY pg_catalog.float_ops,
   FUNCTION 1 box3d_gist_consistent(internal, box3d, smallint, oid, internal),
   FUNCTION 2 box3d_gist_union(internal, internal),
   FUNCTION 5 box3d_gist_penalty(internal, internal, internal),

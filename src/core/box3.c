@@ -267,6 +267,22 @@ box3_distance(const Box3 *a, const Box3 *b)
 	return norm(gap(a, b, 0), gap(a, b, 1), gap(a, b, 2));
 }
 
+/*
+ * box3_taxicab --- sum of the gaps along the axes; monotone, as each rounding is
+ */
+double
+box3_taxicab(const Box3 *a, const Box3 *b)
+{
+	return gap(a, b, 0) + gap(a, b, 1) + gap(a, b, 2);
+}
+
+/* box3_chebyshev --- the longest of the gaps along the axes */
+double
+box3_chebyshev(const Box3 *a, const Box3 *b)
+{
+	return fmax(fmax(gap(a, b, 0), gap(a, b, 1)), gap(a, b, 2));
+}
+
 /* box3_max_distance --- largest distance between a point of a and one of b */
 double
 box3_max_distance(const Box3 *a, const Box3 *b)

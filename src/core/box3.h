@@ -127,6 +127,8 @@ extern double box3_center(const Box3 *b, int d);
 extern double box3_volume(const Box3 *b);
 extern double box3_surface_area(const Box3 *b);
 extern double box3_distance(const Box3 *a, const Box3 *b);
+extern double box3_taxicab(const Box3 *a, const Box3 *b);
+extern double box3_chebyshev(const Box3 *a, const Box3 *b);
 extern double box3_max_distance(const Box3 *a, const Box3 *b);
 extern double box3_penetration(const Box3 *a, const Box3 *b);
 extern double box3_overlap_volume(const Box3 *a, const Box3 *b);

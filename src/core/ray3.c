@@ -238,8 +238,9 @@ ray3_probe(const Ray3 *ray, Ray3Probe *probe)
  * What overflows makes the doubt infinite, and is kept.
  */
 static inline bool
-may_meet(const Ray3Probe *probe, const double lane[6])
+may_meet(const Ray3Probe *probe, const Box3 *b)
 {
+	const double lane[6] = {b->lo[0], b->lo[1], b->lo[2], b->hi[0], b->hi[1], b->hi[2]};
 	double start = 0.0;
 	double end = probe->tmax;
 
@@ -272,8 +273,8 @@ ray3_select(const Ray3 *ray, const char *base, const uint16_t *offset, uint16_t 
 	ray3_probe(ray, &probe);
 	for (int i = 0; i < n; i++)
 	{
-		const double *lane = (const double *) (base + offset[selected[i]]);
-		bool may = !probe.is_usable || may_meet(&probe, lane);
+		const Box3 *b = (const Box3 *) (base + offset[selected[i]]);
+		bool may = !probe.is_usable || may_meet(&probe, b);
 
 		selected[ncandidates] = selected[i];
 		ncandidates += may;

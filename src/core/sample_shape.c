@@ -82,6 +82,9 @@ selectivity_by(const BoxSample *sample, const BvhShape *shape, int look_at)
 
 	if (ninside >= ENOUGH || nboxes < ENOUGH)
 		return ninside / nboxes;
+	/* what contains boxes contains fewer of larger ones; some fraction of one */
+	if (shape_is_containment(shape->op))
+		return (ninside + 0.3) / nboxes;
 	while (n < ENOUGH && growth < MOST_GROWTH)
 	{
 		growth *= 2.0;

@@ -1,59 +1,103 @@
 /*-------------------------------------------------------------------------
  *
  * shape.c
- *	  Operators between a box and what is no box.
+ *	  Operators between a box and what is no box, and distances of other kinds.
  *
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
  */
 #include "core/shape.h"
 
+#include "core/planes3.h"
 #include "core/ray3.h"
+#include "core/sphere3.h"
 
 /* shape_filters --- is it an operator that a box matches or not? */
 bool
 shape_filters(int op)
 {
-	return op == BVH_MEETS_RAY;
+	return op == BVH_MEETS_RAY || (op >= BVH_MEETS_SPHERE && op <= BVH_IN_PLANES);
+}
+
+/* shape_is_containment --- is it one that a smaller box matches more easily? */
+bool
+shape_is_containment(int op)
+{
+	return op == BVH_IN_SPHERE || op == BVH_IN_PLANES;
 }
 
 /* shape_orders --- is it one by which boxes are ordered? */
 bool
 shape_orders(int op)
 {
-	return op == BVH_RAY_ENTRY;
+	return op == BVH_RAY_ENTRY || op == BVH_TAXICAB || op == BVH_CHEBYSHEV;
 }
 
 /*
- * shape_range --- a range that holds every box that matches
+ * shape_range --- a range that holds every box that matches a filter
  */
 void
 shape_range(const BvhShape *shape, BoxRange *range)
 {
-	Box3 bounds;
+	Box3 bounds = {{-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
+	BvhOp op = shape_is_containment(shape->op) ? BVH_CONTAINED_BY : BVH_OVERLAPS;
 
-	ray3_bounds(shape->operand, &bounds);
-	box3_range(BVH_OVERLAPS, false, &bounds, range);
+	if (shape->op == BVH_MEETS_RAY)
+		ray3_bounds(shape->operand, &bounds);
+	else if (shape->op == BVH_MEETS_SPHERE || shape->op == BVH_IN_SPHERE)
+	{
+		const Sphere3 *sphere = shape->operand;
+		Box3 center = sphere3_center(sphere);
+
+		box3_reach(&center, sphere->radius, &bounds);
+	}
+	box3_range(op, false, &bounds, range);
 }
 
 /*
- * shape_matches --- does the box match the operator?
+ * shape_matches --- does the box match a filter?
  */
 bool
 shape_matches(const BvhShape *shape, const Box3 *b)
 {
-	return ray3_meets(shape->operand, b);
+	switch (shape->op)
+	{
+		case BVH_MEETS_RAY:
+			return ray3_meets(shape->operand, b);
+		case BVH_MEETS_SPHERE:
+			return sphere3_meets(shape->operand, b);
+		case BVH_IN_SPHERE:
+			return sphere3_contains(shape->operand, b);
+		case BVH_MEETS_PLANES:
+			return planes3_meet(shape->operand, b);
+		case BVH_IN_PLANES:
+			return planes3_contain(shape->operand, b);
+		case BVH_RAY_ENTRY:
+		case BVH_TAXICAB:
+		case BVH_CHEBYSHEV:
+			break;
+	}
+	return false;
 }
 
 /*
  * shape_may_match_below --- may a box match that the node contains?
  *
- * Never misses.
+ * Never misses: what meets a box meets every box around it, and so does what
+ * contains it.
  */
 bool
 shape_may_match_below(const BvhShape *shape, const Box3 *node)
 {
-	return ray3_meets(shape->operand, node);
+	switch (shape->op)
+	{
+		case BVH_IN_SPHERE:
+			return sphere3_meets(shape->operand, node);
+		case BVH_IN_PLANES:
+			return planes3_meet(shape->operand, node);
+		default:
+			return shape_matches(shape, node);
+	}
 }
 
 /*
@@ -68,9 +112,18 @@ int
 shape_select(const BvhShape *shape, const char *base, const uint16_t *offset,
 			 bool is_leaf, uint16_t *selected, int n)
 {
-	/* nodes are met like boxes */
-	(void) is_leaf;
-	return ray3_select(shape->operand, base, offset, selected, n);
+	int nmatching = 0;
+
+	if (shape->op == BVH_MEETS_RAY)
+		return ray3_select(shape->operand, base, offset, selected, n);
+	for (int i = 0; i < n; i++)
+	{
+		const Box3 *b = (const Box3 *) (base + offset[selected[i]]);
+
+		selected[nmatching] = selected[i];
+		nmatching += is_leaf ? shape_matches(shape, b) : shape_may_match_below(shape, b);
+	}
+	return nmatching;
 }
 
 /*
@@ -80,5 +133,14 @@ shape_select(const BvhShape *shape, const char *base, const uint16_t *offset,
 double
 shape_distance(const BvhShape *shape, const Box3 *b)
 {
-	return ray3_entry(shape->operand, b);
+	switch (shape->op)
+	{
+		case BVH_RAY_ENTRY:
+			return ray3_entry(shape->operand, b);
+		case BVH_TAXICAB:
+			return box3_taxicab(b, shape->operand);
+		default:
+			BVH_ASSERT(shape->op == BVH_CHEBYSHEV);
+			return box3_chebyshev(b, shape->operand);
+	}
 }

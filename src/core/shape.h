@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * shape.h
- *	  Operators between a box and what is no box.
+ *	  Operators between a box and what is no box, and distances of other kinds.
  *
  * A search by such an operator is a range over six lanes (core/range.h), which
  * is cheap and leaves out nothing, and a test of each box that is in it.
@@ -20,11 +20,17 @@
  */
 typedef enum BvhShapeOp
 {
-	BVH_MEETS_RAY = 41, /* && ray3d */
-	BVH_RAY_ENTRY = 42  /* <-> ray3d, orders and never filters */
+	BVH_MEETS_RAY = 41,    /* && ray3d */
+	BVH_RAY_ENTRY = 42,    /* <-> ray3d, orders and never filters */
+	BVH_MEETS_SPHERE = 43, /* && sphere3d */
+	BVH_IN_SPHERE = 44,    /* <@ sphere3d */
+	BVH_MEETS_PLANES = 45, /* && planes3d */
+	BVH_IN_PLANES = 46,    /* <@ planes3d */
+	BVH_TAXICAB = 47,      /* <#> box3d, orders and never filters */
+	BVH_CHEBYSHEV = 48     /* <=> box3d, orders and never filters */
 } BvhShapeOp;
 
-/* an operator and its operand that is no box: a Ray3 */
+/* an operator and its operand: a Ray3, Sphere3, Planes3 or Box3 */
 typedef struct BvhShape
 {
 	BvhShapeOp op;
@@ -32,6 +38,7 @@ typedef struct BvhShape
 } BvhShape;
 
 extern bool shape_filters(int op);
+extern bool shape_is_containment(int op);
 extern void shape_range(const BvhShape *shape, BoxRange *range);
 extern bool shape_matches(const BvhShape *shape, const Box3 *b);
 extern bool shape_may_match_below(const BvhShape *shape, const Box3 *node);

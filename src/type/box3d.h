@@ -12,6 +12,7 @@
 #define BVH_BOX3D_H
 
 #include "fmgr.h"
+#include "lib/stringinfo.h"
 #include "utils/array.h"
 
 #include "core/box3.h"
@@ -23,6 +24,8 @@
 #define PG_RETURN_BOX3_P(box) PG_RETURN_POINTER(box)
 
 /* box3d_io.c */
+extern void box3d_append_number(StringInfo text, double x);
+extern void box3d_append_numbers(StringInfo text, const double *numbers, int n);
 extern char *box3d_to_text(const double lo[3], const double hi[3]);
 extern Datum bvh_text_error(FunctionCallInfo fcinfo, BvhTextStatus status,
 							const BvhTextError *error, const char *type, const char *text,

@@ -19,6 +19,8 @@ BVH_FUNCTION(box3d_volume);
 BVH_FUNCTION(box3d_surface_area);
 BVH_FUNCTION(box3d_is_point);
 BVH_FUNCTION(box3d_distance);
+BVH_FUNCTION(box3d_taxicab);
+BVH_FUNCTION(box3d_chebyshev);
 BVH_FUNCTION(box3d_max_distance);
 BVH_FUNCTION(box3d_dwithin);
 BVH_FUNCTION(box3d_reach);
@@ -54,6 +56,18 @@ Datum
 box3d_distance(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_FLOAT8(box3_distance(PG_GETARG_BOX3_P(0), PG_GETARG_BOX3_P(1)));
+}
+
+Datum
+box3d_taxicab(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(box3_taxicab(PG_GETARG_BOX3_P(0), PG_GETARG_BOX3_P(1)));
+}
+
+Datum
+box3d_chebyshev(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(box3_chebyshev(PG_GETARG_BOX3_P(0), PG_GETARG_BOX3_P(1)));
 }
 
 Datum

@@ -22,8 +22,33 @@ BVH_FUNCTION(box3d_recv);
 BVH_FUNCTION(box3d_send);
 
 /*
- * box3d_to_text --- "(x1,y1,z1),(x2,y2,z2)", with the digits of
- * extra_float_digits; palloc'd
+ * box3d_append_number --- with the digits of extra_float_digits
+ */
+void
+box3d_append_number(StringInfo text, double x)
+{
+	char *number = float8out_internal(x);
+
+	appendStringInfoString(text, number);
+	pfree(number);
+}
+
+/*
+ * box3d_append_numbers --- "(x,y,z)", or as many as there are
+ */
+void
+box3d_append_numbers(StringInfo text, const double *numbers, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		appendStringInfoChar(text, i == 0 ? '(' : ',');
+		box3d_append_number(text, numbers[i]);
+	}
+	appendStringInfoChar(text, ')');
+}
+
+/*
+ * box3d_to_text --- "(x1,y1,z1),(x2,y2,z2)", palloc'd
  */
 char *
 box3d_to_text(const double lo[3], const double hi[3])
@@ -31,15 +56,9 @@ box3d_to_text(const double lo[3], const double hi[3])
 	StringInfoData text;
 
 	initStringInfo(&text);
-	for (int d = 0; d < 6; d++)
-	{
-		char *number = float8out_internal(d < 3 ? lo[d] : hi[d - 3]);
-
-		appendStringInfoString(&text, d == 3 ? "),(" : d == 0 ? "(" : ",");
-		appendStringInfoString(&text, number);
-		pfree(number);
-	}
-	appendStringInfoChar(&text, ')');
+	box3d_append_numbers(&text, lo, 3);
+	appendStringInfoChar(&text, ',');
+	box3d_append_numbers(&text, hi, 3);
 	return text.data;
 }
 

@@ -30,6 +30,7 @@
 
 #include "core/ray3.h"
 #include "core/sample_shape.h"
+#include "core/sphere3.h"
 #include "pg/compat.h"
 #include "type/box3d.h"
 #include "type/box3d_stats.h"
@@ -67,9 +68,13 @@ default_selectivity(int op)
 		case BVH_OVERLAPS_STRICTLY:
 		case BVH_DISTANCE:
 		case BVH_MEETS_RAY:
+		case BVH_MEETS_SPHERE:
+		case BVH_MEETS_PLANES:
 			return 0.005;
 		case BVH_CONTAINS:
 		case BVH_CONTAINED_BY:
+		case BVH_IN_SPHERE:
+		case BVH_IN_PLANES:
 			return 0.001;
 		default:
 			return 0.1;
@@ -338,7 +343,35 @@ restriction_by_variable(PlannerInfo *root, const ColumnSample *sample,
 static int
 operand_length(int op)
 {
-	return op == BVH_MEETS_RAY ? (int) sizeof(Ray3) : (int) sizeof(Box3);
+	switch (op)
+	{
+		case BVH_MEETS_RAY:
+			return sizeof(Ray3);
+		case BVH_MEETS_SPHERE:
+		case BVH_IN_SPHERE:
+			return sizeof(Sphere3);
+		case BVH_MEETS_PLANES:
+		case BVH_IN_PLANES:
+			return -1;
+		default:
+			return sizeof(Box3);
+	}
+}
+
+/* for a shape that is known */
+static double
+match_shape(const ColumnSample *sample, int op, Datum operand)
+{
+	BvhShape shape = {(BvhShapeOp) op, DatumGetPointer(operand)};
+
+	if (op == BVH_MEETS_SPHERE)
+	{
+		const Sphere3 *sphere = shape.operand;
+		Box3 center = sphere3_center(sphere);
+
+		return sample_dwithin(sample->boxes, &center, sphere->radius, -1, NULL);
+	}
+	return sample_shape_selectivity(sample->boxes, &shape);
 }
 
 /* for a shape that is not known while planning */
@@ -378,12 +411,7 @@ box3d_restriction(PlannerInfo *root, const BoxClause *clause, List *args, int va
 	else if (open_sample(&column, clause->function, &sample))
 	{
 		if (shape_filters(clause->op) && IsA(other, Const))
-		{
-			BvhShape shape = {(BvhShapeOp) clause->op,
-							  DatumGetPointer(((Const *) other)->constvalue)};
-
-			selectivity = sample_shape_selectivity(sample.boxes, &shape);
-		}
+			selectivity = match_shape(&sample, clause->op, ((Const *) other)->constvalue);
 		else if (shape_filters(clause->op))
 			selectivity = typical_shape(&sample, clause->op);
 		else if (IsA(other, Const))

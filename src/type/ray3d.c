@@ -11,7 +11,6 @@
 #include "common/hashfn.h"
 #include "lib/stringinfo.h"
 #include "libpq/pqformat.h"
-#include "utils/float.h"
 
 #include "core/ray3_text.h"
 #include "pg/compat.h"
@@ -40,35 +39,20 @@ BVH_FUNCTION(ray3d_meets_box);
 BVH_FUNCTION(box3d_ray_entry);
 BVH_FUNCTION(ray3d_box_entry);
 
-/* "(x,y,z)", with the digits of extra_float_digits */
-static void
-append_vector(StringInfo text, const double v[3])
-{
-	for (int d = 0; d < 3; d++)
-	{
-		char *number = float8out_internal(v[d]);
-
-		appendStringInfo(text, "%c%s", d == 0 ? '(' : ',', number);
-		pfree(number);
-	}
-	appendStringInfoChar(text, ')');
-}
-
 static char *
 ray_to_text(const double p[3], const double q[3], const double direction[3], double tmax)
 {
 	StringInfoData text;
-	char *number = float8out_internal(tmax);
 
 	initStringInfo(&text);
 	if (memcmp(p, q, sizeof(double[3])) == 0)
-		append_vector(&text, p);
+		box3d_append_numbers(&text, p, 3);
 	else
 		appendStringInfo(&text, "(%s)", box3d_to_text(p, q));
 	appendStringInfoChar(&text, ',');
-	append_vector(&text, direction);
-	appendStringInfo(&text, ",%s", number);
-	pfree(number);
+	box3d_append_numbers(&text, direction, 3);
+	appendStringInfoChar(&text, ',');
+	box3d_append_number(&text, tmax);
 	return text.data;
 }
 

@@ -404,7 +404,7 @@ SELECT set_eq($$SELECT castsource::regtype::text, casttarget::regtype::text, cas
 
 SELECT results_eq($$SELECT amname COLLATE "C", opcname COLLATE "C", opcdefault, amvalidate(c.oid) FROM pg_opclass c
     JOIN members ON classid = 'pg_opclass'::regclass AND objid = c.oid JOIN pg_am a ON a.oid = opcmethod ORDER BY 1, 2$$,
-  $$VALUES ('btree'::name, 'box3d_btree_ops'::name, true, true), ('bvh', 'box3d_ops', true, true), ('gist', 'box3d_ops', true, true), ('hash', 'box3d_hash_ops', true, true), ('hash', 'ray3d_hash_ops', true, true)$$, 'operator classes are complete');
+  $$VALUES ('btree'::name, 'box3d_btree_ops'::name, true, true), ('bvh', 'box3d_ops', true, true), ('gist', 'box3d_ops', true, true), ('hash', 'box3d_hash_ops', true, true), ('hash', 'planes3d_hash_ops', true, true), ('hash', 'ray3d_hash_ops', true, true), ('hash', 'sphere3d_hash_ops', true, true)$$, 'operator classes are complete');
 SELECT is_empty($$SELECT pg_describe_object(classid, objid, 0) FROM members
     WHERE obj_description(objid, (SELECT relname FROM pg_class WHERE oid = classid)) IS NULL
       -- array types come by themselves

@@ -54,7 +54,7 @@ SELECT is_empty('SELECT r, b FROM rays JOIN scene ON b && r WHERE NOT ray3d_at(r
 
 SET default_statistics_target = 100;
 CREATE TABLE cloud AS SELECT * FROM boxes_of('random', 50000);
-ANALYZE cloud;
+ANALYZE cloud, rays;
 CREATE TABLE guesses AS SELECT r, estimate_of(format('SELECT FROM cloud WHERE b && %L::ray3d', r)) AS guess, (SELECT count(*) FROM cloud WHERE b && r) AS n
   FROM (SELECT ray3d(random() * 1000 - 500, random() * 1000 - 500, random() * 1000 - 500, random() - 0.5, random() - 0.5, random() - 0.5, CASE WHEN i % 2 = 0 THEN 'Infinity' ELSE random() * 500 END) AS r FROM generate_series(1, 100) i) s;
 SELECT cmp_ok((SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY greatest(guess / greatest(n, 1), greatest(n, 1) / guess)) FROM guesses)::numeric, '<', 2.5, 'half of the estimates are off by less than 2.5');

@@ -1,0 +1,46 @@
+-- Spheres, planes and distances of other kinds through a bvh index: as sequentially.
+\set ON_ERROR_STOP 1
+BEGIN;
+\i test/pgtap/include/bvh_agree.sql
+\i test/pgtap/include/kinds.sql
+\i test/pgtap/include/shapes.sql
+SELECT no_plan();
+SET client_min_messages = warning;
+
+\i test/pgtap/include/spheres_planes.sql
+
+-- ---------------------------------------------------------------------------
+-- the types
+-- ---------------------------------------------------------------------------
+
+CREATE TABLE copied (s sphere3d, p planes3d);
+CREATE TABLE shapes AS SELECT s, p FROM lamps LEFT JOIN views USING (id);
+SELECT '/tmp/bvh_shapes_' || pg_backend_pid() AS file \gset
+COPY shapes TO :'file' (FORMAT binary);
+COPY copied FROM :'file' (FORMAT binary);
+\setenv BVH_FILE :file
+\! rm -f "$BVH_FILE"
+SELECT bag_eq('SELECT sphere3d_send(s), planes3d_send(p) FROM copied', 'SELECT sphere3d_send(s), planes3d_send(p) FROM shapes', 'through binary COPY');
+SELECT is_empty('SELECT FROM shapes WHERE s::text::sphere3d <> s OR p::text::planes3d <> p OR planes3d(planes3d_to_array(p)) <> p', 'through text and arrays');
+SELECT is((SELECT count(*) FROM (SELECT DISTINCT s, p FROM shapes) s), 60::bigint, 'distinct');
+SELECT throws_ok('ALTER TABLE copied ALTER p SET STORAGE EXTERNAL', '0A000', NULL, 'planes cannot be stored elsewhere');
+SELECT results_eq('SELECT sphere3d_center(s), sphere3d_radius(s), sphere3d_bounds(s) @> box3d(0, 1, 2, 2, 3, 4), box3d_expand(box3d(1, 2, 3), 1.0000001) @> sphere3d_bounds(s) FROM (SELECT sphere3d(1, 2, 3, 1) AS s) s',
+  $$VALUES ('{1,2,3}'::float8[], 1::float8, true, true)$$, 'parts of a sphere');
+
+-- ---------------------------------------------------------------------------
+-- estimates
+-- ---------------------------------------------------------------------------
+
+CREATE TABLE cloud AS SELECT * FROM boxes_of('random', 50000);
+ANALYZE cloud, lamps;
+CREATE TABLE guesses (kind text, guess float8, n float8);
+INSERT INTO guesses SELECT CASE WHEN i % 2 = 0 THEN 'meets sphere' ELSE 'in sphere' END, estimate_of(format('SELECT FROM cloud WHERE b %s %L::sphere3d', CASE WHEN i % 2 = 0 THEN '&&' ELSE '<@' END, s)),
+    (SELECT count(*) FROM cloud WHERE CASE WHEN i % 2 = 0 THEN b && s ELSE b <@ s END)
+  FROM (SELECT i, sphere3d(random() * 1000 - 500, random() * 1000 - 500, random() * 1000 - 500, random() * 300) AS s FROM generate_series(1, 60) i) s;
+INSERT INTO guesses SELECT CASE WHEN id % 2 = 0 THEN 'meets planes' ELSE 'in planes' END, estimate_of(format('SELECT FROM cloud WHERE b %s %L::planes3d', CASE WHEN id % 2 = 0 THEN '&&' ELSE '<@' END, p)),
+    (SELECT count(*) FROM cloud WHERE CASE WHEN id % 2 = 0 THEN b && p ELSE b <@ p END) FROM views;
+SELECT cmp_ok((percentile_cont(0.5) WITHIN GROUP (ORDER BY greatest((guess + 10) / (n + 10), (n + 10) / (guess + 10))))::numeric, '<', 1.6, kind || ': half of the estimates are off by less than 1.6') FROM guesses GROUP BY kind;
+SELECT cmp_ok(estimate_of('SELECT FROM cloud, lamps WHERE b && s') / 50000 / 60, '<', 0.1::float8, 'spheres that are not known: few of the rows');
+
+SELECT * FROM finish();
+ROLLBACK;
