@@ -17,13 +17,14 @@ probes=${PROBES:-10000}
 centres=${CENTRES:-1000}
 inserts=${INSERTS:-$((rows / 10))}
 outer_rows=${OUTER_ROWS:-20000}
+rays=${RAYS:-10000}
 nested=${NESTED:-5000}
 rounds=${ROUNDS:-3}
 timeout=${TIMEOUT:-300}
 seconds=${SECONDS_PREPARED:-5}
 data=${DATA:-$here/../test/data}
 read -r -a wanted <<<"${CONTESTANTS:-gist bvh cube postgis_nd postgis_sp3d}"
-sections=" ${SECTIONS:-build overlap knn insert join prepared grown tenfold real nested} "
+sections=" ${SECTIONS:-build overlap knn insert join rays frustum prepared grown tenfold real nested} "
 nested_skip=" ${NESTED_SKIP:-} "
 
 # a misspelt name would silently measure less
@@ -34,7 +35,7 @@ for who in "${wanted[@]}" ${NESTED_SKIP:-}; do
   }
 done
 for section in $sections; do
-  [[ " build overlap knn insert join prepared grown tenfold real nested " == *" $section "* ]] || {
+  [[ " build overlap knn insert join rays frustum prepared grown tenfold real nested " == *" $section "* ]] || {
     echo "measure.sh: there is no section \"$section\"" >&2
     exit 2
   }
@@ -123,6 +124,17 @@ SQL
   rm -f "$script"
 }
 
+# trace_with_embree --- the same rays among the same boxes by a library, if run.sh could build it
+trace_with_embree() {
+  [[ -n ${EMBREE_RAYS:-} ]] || return 0
+  sql -c "\\copy (SELECT x1, y1, z1, x2, y2, z2 FROM bench.raw ORDER BY id) TO '$out/boxes.csv' (FORMAT csv)" \
+    -c "\\copy (SELECT ox, oy, oz, dx, dy, dz FROM bench.raw_rays WHERE kind = 'slanted' ORDER BY id) TO '$out/rays.csv' (FORMAT csv)"
+  # float may take a ray past an edge on either side
+  echo 'contestant|embree|Embree 3, rays only, without a database|f|0.001|0' >>"$out/about.txt"
+  "$EMBREE_RAYS" "$out/boxes.csv" "$out/rays.csv" "$rounds" | sed 's/^/rays,random,embree,/' >>"$csv"
+  rm -f "$out/boxes.csv" "$out/rays.csv"
+}
+
 load() {
   local set=$1 who
   lost=()
@@ -172,10 +184,15 @@ SQL
 model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 echo "cpu|${model:-$(uname -m)}, $(nproc) cores" >>"$out/about.txt"
 
-if wants build || wants overlap || wants knn || wants insert || wants join || wants prepared || wants grown; then
+if wants build || wants overlap || wants knn || wants insert || wants join || wants rays || wants frustum ||
+  wants prepared || wants grown; then
   say "random boxes: $rows rows, $probes probes, $centres searches, $inserts inserts"
   sql -f "$here/sql/random.sql" -v rows="$rows" -v probes="$probes" -v inserts="$inserts" -v world=1000
   load random
+  if wants rays; then
+    sql -f "$here/sql/rays.sql" -v rays="$rays" -v world=1000
+    trace_with_embree
+  fi
   for ((round = 1; round <= rounds; round++)); do
     say "random boxes: round $round of $rounds"
     sql -c "CHECKPOINT"
@@ -192,6 +209,12 @@ if wants build || wants overlap || wants knn || wants insert || wants join || wa
     if wants join; then
       take_turns join random "$round" "SELECT * FROM bench.joined('%s', $outer_rows)"
       take_turns join random "$round" "SELECT * FROM bench.best_join('%s')"
+    fi
+    if wants rays; then
+      take_turns rays random "$round" "SELECT * FROM bench.rays('%s')"
+    fi
+    if wants frustum; then
+      take_turns frustum random "$round" "SELECT * FROM bench.frustum('%s')"
     fi
     if wants insert; then
       take_turns insert random "$round" "BEGIN" "SELECT * FROM bench.insert_more('%s')" "ROLLBACK"

@@ -24,6 +24,10 @@ my @figures = (
     [joined     => 'self-join by index',        'us', 1],
     [best_join  => 'self-join, best plan',      'us', 1],
     [join_gain  => 'BVH Join, times the index', 'x',  1],
+    [rays       => 'first hit of a ray',        'us', 1],
+    [ray_pages  => 'pages, straight to slanted rays', 'x', 1],
+    [frustum    => 'frustum of 1%',             'ms', 1],
+    [frustum_gain => 'frustum, times seq. scan', 'x', 1],
     [prepared   => 'one query, prepared',      'us', 1],
     [grown      => 'overlap, grown by inserts', 'us', 1],
     [leaf_pages => 'leaf pages of a probe',     '',   1],
@@ -35,7 +39,8 @@ my %scale = map { $_->[0] => $_->[3] } @figures;
 
 # the part of measure.sh that yields a figure; when it was cut short, so was the figure
 my %section = (build => 'build', size => 'build', overlap => 'overlap', knn => 'knn', insert => 'insert',
-    joined => 'join', best_join => 'join', join_gain => 'join', prepared => 'prepared', grown => 'grown', leaf_pages => 'overlap', tenfold => 'overlap');
+    joined => 'join', best_join => 'join', join_gain => 'join', rays => 'rays', ray_pages => 'rays',
+    frustum => 'frustum', frustum_gain => 'frustum', prepared => 'prepared', grown => 'grown', leaf_pages => 'overlap', tenfold => 'overlap');
 
 my (@who, %title, %ours, %tolerance, %about, %left_out, @sets, %boxes);
 open my $in, '<', "$dir/about.txt" or die "$dir/about.txt: $!\n";
@@ -48,7 +53,7 @@ while (<$in>) {
         $title{$name} = $rest[1];
         $ours{$name} = $rest[2] eq 't';
         $tolerance{$name} = {overlap_hits => $rest[3], knn_total => $rest[4], knn_found => 0,
-            joined_pairs => $rest[3], best_join_pairs => 0};
+            joined_pairs => $rest[3], best_join_pairs => 0, rays_hits => $rest[3], frustum_hits => 0};
     } elsif ($what eq 'data') {
         push @sets, $rest[0];
         $boxes{$rest[0]} = $rest[1];
@@ -186,7 +191,7 @@ for my $data (@sets) {
                 $t ? $t->[0] : '';
         }
         for my $metric (["overlap_hits", 'hits'], ["knn_total", 'sum of distances'], ["knn_found", ''],
-            ["joined_pairs", 'pairs'], ["best_join_pairs", 'pairs']) {
+            ["joined_pairs", 'pairs'], ["best_join_pairs", 'pairs'], ["rays_hits", 'rays that hit'], ["frustum_hits", 'hits']) {
             next unless $metric->[0] =~ /^${figure}_/;
             my ($cells, $wrong) = answers($data, $metric->[0]) or next;
             next unless $cells;

@@ -9,12 +9,13 @@
 #   CENTRES=1000         searches for the 10 nearest
 #   INSERTS=ROWS/10      rows inserted into the indexed table
 #   OUTER_ROWS=20000     rows of a self-join by index that are timed
+#   RAYS=10000           rays whose first hit is searched
 #   NESTED=5000          nested boxes
 #   ROUNDS=3             how often each is timed; the fastest counts
 #   TIMEOUT=300          seconds that a statement may take
 #   DATA=test/data       folder with the real sets
 #   CONTESTANTS="gist bvh cube postgis_nd postgis_sp3d"
-#   SECTIONS="build overlap knn insert join prepared grown tenfold real nested"
+#   SECTIONS="build overlap knn insert join rays frustum prepared grown tenfold real nested"
 #   SECONDS_PREPARED=5   for how long a prepared statement is run
 #   NESTED_SKIP=""       contestants left out of the nested boxes ("cube" saves minutes)
 #
@@ -31,6 +32,15 @@ stage=$(tools/build.sh)
 stamp=$(date +%Y-%m-%d-%H%M%S)
 results=$build/bench/$stamp
 mkdir -p "$results"
+
+# a peer for rays; without the library, they are measured alone
+if echo '#include <embree3/rtcore.h>' | ${CC:-cc} -E - >/dev/null 2>&1; then
+  EMBREE_RAYS=$build/bench/embree_rays
+  ${CC:-cc} -O2 -DNDEBUG -DHAVE_EMBREE -Ibench/core -o "$EMBREE_RAYS" bench/core/embree_rays.c bench/core/embree.c -lembree3 -lm
+  export EMBREE_RAYS
+else
+  echo "left out: Embree 3 is not installed"
+fi
 
 # Fixed, so that runs can be compared: everything fits into memory, nothing
 # happens in the background, one process does all the work.  A checkpoint comes

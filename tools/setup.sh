@@ -112,7 +112,8 @@ for what in "$@"; do
       programs+=(cc)
       optional+=(g++ libboost-dev libembree-dev)
       ;;
-    demo | bench) ;;
+    bench) optional+=(libembree-dev) ;;
+    demo) ;;
     *) die "unknown task: $what" ;;
   esac
 done

@@ -39,6 +39,8 @@ extern "C"
 #ifdef HAVE_EMBREE
 	extern void embree_build(const PeerBox *boxes, size_t n);
 	extern uint64_t embree_pairs(const PeerBox *boxes);
+	/* origin and direction; how many hit anything */
+	extern uint64_t embree_first_hits(const PeerBox *rays, size_t n);
 #endif
 
 #ifdef __cplusplus

@@ -8,6 +8,7 @@ SET search_path = bench;
 CREATE UNLOGGED TABLE raw (id int, x1 float8, y1 float8, z1 float8, x2 float8, y2 float8, z2 float8);
 CREATE UNLOGGED TABLE raw_probes (LIKE raw);
 CREATE UNLOGGED TABLE raw_more (LIKE raw);
+CREATE UNLOGGED TABLE raw_rays (id int, kind text, ox float8, oy float8, oz float8, dx float8, dy float8, dz float8);
 
 CREATE TABLE contestant (
 	name text PRIMARY KEY, -- also the name of the schema that holds its tables
@@ -278,4 +279,77 @@ BEGIN
 	EXECUTE query INTO pairs;
 	RETURN NEXT bench.row_of('best_join', bench.seconds_since(start) * 1e6 / nrows);
 	RETURN NEXT bench.row_of('best_join_pairs', pairs);
+END $$;
+
+-- pages_of(query) --- pages that it reads, of tables and indexes
+CREATE FUNCTION pages_of(query text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+	plan json;
+BEGIN
+	EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ' || query INTO plan;
+	RETURN (plan #>> '{0,Plan,Shared Hit Blocks}')::float8 + (plan #>> '{0,Plan,Shared Read Blocks}')::float8;
+END $$;
+
+-- rays(contestant) --- microseconds for the first hit of a ray, how many rays hit anything, and how many pages
+-- rays along an axis read, relative to slanted ones; ours alone can
+CREATE FUNCTION rays(who text) RETURNS SETOF figure LANGUAGE plpgsql AS $$
+DECLARE
+	c bench.contestant := bench.enter(who);
+	query text := format('SELECT count(*) FROM pg_temp.%%s r,
+		LATERAL (SELECT b.b <-> r.r AS t FROM %I.boxes b WHERE b.b && r.r ORDER BY b.b <-> r.r LIMIT 1) h', 'of_' || who);
+	nrays float8;
+	hits int8;
+	start timestamptz;
+BEGIN
+	IF NOT c.ours THEN
+		RETURN;
+	END IF;
+	CREATE TEMP TABLE slanted ON COMMIT DROP AS
+		SELECT ray3d(ox, oy, oz, dx, dy, dz) AS r FROM bench.raw_rays WHERE kind = 'slanted' ORDER BY id;
+	CREATE TEMP TABLE straight ON COMMIT DROP AS
+		SELECT ray3d(ox, oy, oz, dx, dy, dz) AS r FROM bench.raw_rays WHERE kind = 'straight' ORDER BY id;
+	ANALYZE pg_temp.slanted, pg_temp.straight;
+	PERFORM bench.search_with_index();
+	RETURN NEXT bench.row_of('rays_scan', bench.scan_of(format(query, 'slanted'), 'boxes_b'));
+	SELECT count(*) INTO nrays FROM pg_temp.slanted;
+	EXECUTE format(query, 'slanted') INTO hits;
+	start := clock_timestamp();
+	EXECUTE format(query, 'slanted') INTO hits;
+	RETURN NEXT bench.row_of('rays', bench.seconds_since(start) * 1e6 / nrays);
+	RETURN NEXT bench.row_of('rays_hits', hits);
+	RETURN NEXT bench.row_of('ray_pages', bench.pages_of(format(query, 'straight')) / bench.pages_of(format(query, 'slanted')));
+END $$;
+
+-- frustum(contestant) --- milliseconds for what is in a frustum of a hundredth of the world, and how many times
+-- longer a sequential scan with the same operator takes; ours alone can
+CREATE FUNCTION frustum(who text) RETURNS SETOF figure LANGUAGE plpgsql AS $$
+DECLARE
+	c bench.contestant := bench.enter(who);
+	-- from (500, 500, 500) towards greater x
+	query text := format('SELECT count(*) FROM %I.boxes WHERE b && planes3d(ARRAY[[-0.245, 1, 0, 377.5], [-0.245, -1, 0, -622.5],
+		[-0.245, 0, 1, 377.5], [-0.245, 0, -1, -622.5], [1, 0, 0, 1000]])', 'of_' || who);
+	by_index int8;
+	by_table int8;
+	seconds float8;
+	start timestamptz;
+BEGIN
+	IF NOT c.ours THEN
+		RETURN;
+	END IF;
+	PERFORM bench.search_with_index();
+	PERFORM bench.scan_of(query, 'boxes_b');
+	EXECUTE query INTO by_index;
+	start := clock_timestamp();
+	EXECUTE query INTO by_index;
+	seconds := bench.seconds_since(start);
+	PERFORM bench.apply_settings('{enable_seqscan=on,enable_indexscan=off,enable_indexonlyscan=off}');
+	EXECUTE query INTO by_table;
+	start := clock_timestamp();
+	EXECUTE query INTO by_table;
+	IF by_index <> by_table THEN
+		RAISE EXCEPTION '% rows by the index, % by the table', by_index, by_table;
+	END IF;
+	RETURN NEXT bench.row_of('frustum', seconds * 1e3);
+	RETURN NEXT bench.row_of('frustum_hits', by_index);
+	RETURN NEXT bench.row_of('frustum_gain', bench.seconds_since(start) / seconds);
 END $$;
