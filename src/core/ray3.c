@@ -42,6 +42,22 @@ typedef struct Passage
 } Passage;
 
 /*
+ * What tells quickly of most boxes that they are not met.  For each axis, the
+ * time at which the ray passes a lane of the box is (lane - at) * pace.  An
+ * axis along which it does not move is another one once more: whether it is in
+ * such a slab is for a range to say.
+ */
+typedef struct RayProbe
+{
+	int near_lane[3];
+	int far_lane[3];
+	double near_at[3];
+	double far_at[3];
+	double pace[3];
+	double tmax;
+} RayProbe;
+
+/*
  * ray3_make --- a moving box of two opposite corners
  *
  * The ray is undefined unless the result is RAY3_OK.
@@ -118,27 +134,16 @@ passage(const Ray3 *ray, const Box3 *b, int d)
 	return p;
 }
 
-/* does a start before or when b ends?  Without rounding. */
+/* does a start before or when b ends, at a time >= 0?  Without rounding. */
 static bool
 starts_in_time(const Passage *a, const Passage *b)
 {
-	double start = a->from[0] - a->from[1];
-	double end = b->to[0] - b->to[1];
-
-	/* only bounds of boxes and tmax may be infinite, so neither is NaN */
-	if (isinf(start) || isinf(end))
-	{
-		bool a_is_infinite = isinf(a->from[0]) || isinf(a->from[1]);
-		bool b_is_infinite = isinf(b->to[0]) || isinf(b->to[1]);
-
-		/* a box at infinity is never met */
-		if (a_is_infinite && start > 0.0)
-			return false;
-		if (b_is_infinite && end < 0.0)
-			return false;
-		if (a_is_infinite || b_is_infinite)
-			return true;
-	}
+	/* bounds of boxes and tmax may be infinite; a box at infinity is never met */
+	if (isinf(a->from[0]) || isinf(a->from[1]))
+		return a->from[0] < a->from[1];
+	/* what ends before time 0 has been dismissed */
+	if (isinf(b->to[0]) || isinf(b->to[1]))
+		return true;
 	return exact_sign((const double[]){a->from[0], a->from[1], b->to[0], b->to[1]},
 					  (const double[]){b->speed, -b->speed, -a->speed, a->speed}) <= 0;
 }
@@ -207,21 +212,18 @@ ray3_meets(const Ray3 *ray, const Box3 *b)
 	return meets_without_rounding(ray, b);
 }
 
-/* ray3_probe --- not usable when a pace is out of range */
-void
-ray3_probe(const Ray3 *ray, Ray3Probe *probe)
+/* see may_meet() */
+static void
+make_probe(const Ray3 *ray, RayProbe *probe)
 {
 	int other = ray->direction[0] != 0.0 ? 0 : ray->direction[1] != 0.0 ? 1 : 2;
 
-	probe->is_usable = true;
 	probe->tmax = ray->tmax;
 	for (int i = 0; i < 3; i++)
 	{
 		int d = ray->direction[i] != 0.0 ? i : other;
-		double speed = fabs(ray->direction[d]);
 		bool is_up = ray->direction[d] > 0.0;
 
-		probe->is_usable &= speed >= 0x1p-1000 && speed <= 0x1p1000;
 		probe->pace[i] = 1.0 / ray->direction[d];
 		probe->near_lane[i] = is_up ? d : d + 3;
 		probe->far_lane[i] = is_up ? d + 3 : d;
@@ -234,11 +236,13 @@ ray3_probe(const Ray3 *ray, Ray3Probe *probe)
  * may_meet --- false only if ray3_meets() is, given that the box overlaps
  * ray3_bounds()
  *
- * Each time is off by at most three halves of an ulp, or half the least double.
- * What overflows makes the doubt infinite, and is kept.
+ * Each time is off by at most three halves of an ulp, or half the least double;
+ * where the pace is denormal, by four times that.  What overflows makes the
+ * doubt infinite, NaN (at a plane that is passed at an infinite pace) changes
+ * nothing, and both are kept.
  */
 static inline bool
-may_meet(const Ray3Probe *probe, const Box3 *b)
+may_meet(const RayProbe *probe, const Box3 *b)
 {
 	const double lane[6] = {b->lo[0], b->lo[1], b->lo[2], b->hi[0], b->hi[1], b->hi[2]};
 	double start = 0.0;
@@ -266,15 +270,15 @@ int
 ray3_select(const Ray3 *ray, const char *base, const uint16_t *offset, uint16_t *selected,
 			int n)
 {
-	Ray3Probe probe;
+	RayProbe probe;
 	int ncandidates = 0;
 	int nmet = 0;
 
-	ray3_probe(ray, &probe);
+	make_probe(ray, &probe);
 	for (int i = 0; i < n; i++)
 	{
 		const Box3 *b = (const Box3 *) (base + offset[selected[i]]);
-		bool may = !probe.is_usable || may_meet(&probe, b);
+		bool may = may_meet(&probe, b);
 
 		selected[ncandidates] = selected[i];
 		ncandidates += may;

@@ -24,23 +24,6 @@ typedef struct Ray3
 	double tmax;
 } Ray3;
 
-/*
- * What tells quickly of most boxes that they are not met.  For each axis, the
- * time at which the ray passes a lane of the box is (lane - at) * pace.  An
- * axis along which it does not move is another one once more: whether it is in
- * such a slab is for a range to say.
- */
-typedef struct Ray3Probe
-{
-	bool is_usable;
-	int near_lane[3];
-	int far_lane[3];
-	double near_at[3];
-	double far_at[3];
-	double pace[3];
-	double tmax;
-} Ray3Probe;
-
 typedef enum Ray3Problem
 {
 	RAY3_OK,
@@ -57,7 +40,6 @@ extern const char *ray3_problem_text(Ray3Problem problem);
 extern bool ray3_equal(const Ray3 *a, const Ray3 *b);
 extern bool ray3_meets(const Ray3 *ray, const Box3 *b);
 extern double ray3_entry(const Ray3 *ray, const Box3 *b);
-extern void ray3_probe(const Ray3 *ray, Ray3Probe *probe);
 extern int ray3_select(const Ray3 *ray, const char *base, const uint16_t *offset,
 					   uint16_t *selected, int n);
 extern void ray3_bounds(const Ray3 *ray, Box3 *bounds);

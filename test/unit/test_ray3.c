@@ -198,7 +198,7 @@ is_exact(Rng *rng, int64_t most, bool is_sweep)
 		/* at any scale, where double can hold all of it */
 		for (int k = 0; k < 3 && most < 100; k++)
 		{
-			int up = rng_int(rng, -1074, 1015);
+			int up = rng_int(rng, -1074, most <= 3 ? 1022 : 1015);
 			int along = rng_int(rng, -1074, 1015);
 			Ray3 scaled;
 			Box3 scaled_box = scale_box(&box, up);
@@ -329,6 +329,24 @@ never_lost(Rng *rng)
 	OK(nmet > 50000, "what is met is never lost (%d)", nmet);
 }
 
+/* a corner of it lies on the ray, if that has whole numbers */
+static Box3
+box_touched_by(Rng *rng, const Ray3 *ray)
+{
+	int t = rng_int(rng, 0, 40);
+	Box3 box;
+	double p[3];
+	double q[3];
+
+	for (int d = 0; d < 3; d++)
+	{
+		p[d] = ray->box.lo[d] + t * ray->direction[d];
+		q[d] = p[d] + rng_int(rng, -40, 40);
+	}
+	box3_from_corners(p, q, &box);
+	return box;
+}
+
 /* the boxes of a page that are met, among those that overlap the bounds */
 static void
 selects_what_it_meets(Rng *rng)
@@ -340,7 +358,9 @@ selects_what_it_meets(Rng *rng)
 
 	for (int i = 0; i < 40000; i++)
 	{
-		Ray3 ray = rng_any_ray(rng);
+		/* of whole numbers, many corners are just touched, after much rounding */
+		bool is_whole = rng_below(rng, 2);
+		Ray3 ray = is_whole ? rng_whole_ray(rng, 40, false) : rng_any_ray(rng);
 		BvhShape shape = {BVH_MEETS_RAY, &ray};
 		uint16_t selected[LENGTH_OF(page)];
 		uint16_t want[LENGTH_OF(page)];
@@ -352,6 +372,8 @@ selects_what_it_meets(Rng *rng)
 		for (int k = 0; k < LENGTH_OF(page); k++)
 		{
 			page[k] = rng_below(rng, 3) ? rng_box(rng, rng_small) : rng_any_box(rng);
+			if (is_whole)
+				page[k] = box_touched_by(rng, &ray);
 			offset[k] = (uint16_t) (k * sizeof(Box3));
 			if (!box3_in_range(&page[k], &range))
 				continue;
@@ -464,6 +486,13 @@ by_hand(void)
 	OK(ray3_entry(&ray, &(Box3){{LARGEST, 0, 0}, {LARGEST, 0, 0}}) == 2.0,
 	   "across the range of double");
 	OK(ray3_entry(&ray, &all) == 0.0, "everything");
+	/* past the box on x at time 2, which overflows on the way; there on y at 3 */
+	ray = make_ray(-LARGEST, -3, 0, LARGEST, 1, 0, INFINITY);
+	OK(!ray3_meets(&ray, &(Box3){{0, 0, 0}, {LARGEST, 1, 0}}),
+	   "past it, if one looks closely");
+	ray = make_ray(-LARGEST, -1.5, 0, LARGEST, 1, 0, INFINITY);
+	OK(ray3_entry(&ray, &(Box3){{0, 0, 0}, {LARGEST, 1, 0}}) == 1.5, "not past it yet");
+	ray = make_ray(-LARGEST, 0, 0, LARGEST, 1, 0, INFINITY);
 	OK(!ray3_meets(&ray, &nowhere), "a point at infinity");
 	ray = make_ray(0, 0, 0, 2, 1, 1, INFINITY);
 	OK(ray3_entry(&ray, &half) == 2.5, "a half space");
@@ -478,6 +507,38 @@ by_hand(void)
 	OK(!ray3_meets(&ray, &(Box3){{1, 3, 0}, {1, 3, 0}}),
 	   "0.3 is not three times 0.1, as numbers of two");
 	OK(ray3_meets(&ray, &(Box3){{0.1, 0.3, 0}, {0.1, 0.3, 0}}), "but itself it is");
+}
+
+/*
+ * A box that is just reached at the end, though the time of entry, as rounded,
+ * would be later: what the product of speed and time loses to rounding is put
+ * into the origin.
+ */
+static void
+reached_at_the_end(Rng *rng)
+{
+	int nlater = 0;
+
+	for (int i = 0; i < 20000; i++)
+	{
+		double speed = rng_between(rng, 1, 2);
+		double end = rng_between(rng, 1, 2);
+		double lo = speed * end;
+		double origin = -fma(speed, end, -lo);
+		Ray3 ray = make_ray(origin, 0, 0, speed, 0, 0, end);
+		Box3 box = make_box(lo, 0, 0, 9, 0, 0);
+		Box3 beyond = make_box(nextafter(lo, 9), 0, 0, 9, 0, 0);
+
+		nlater += (lo - origin) / speed > end;
+		if (!(ray3_entry(&ray, &box) <= end) || ray3_meets(&ray, &beyond))
+		{
+			FAIL("just reached at the end");
+			show_ray(&ray);
+			show_box("box", &box);
+			return;
+		}
+	}
+	OK(nlater > 100, "just reached at the end (%d would be later)", nlater);
 }
 
 static void
@@ -525,6 +586,7 @@ main(void)
 	never_lost(&rng);
 	selects_what_it_meets(&rng);
 	sweep_is_growth(&rng);
+	reached_at_the_end(&rng);
 	by_hand();
 	what_is_refused();
 	return tap_done();

@@ -320,6 +320,16 @@ metrics_by_hand(void)
 
 	OK(shape_distance(&taxicab, &b) == 6.0, "taxicab distance");
 	OK(shape_distance(&chebyshev, &b) == 4.0, "Chebyshev distance");
+	for (int d = 0; d < 3; d++)
+	{
+		Box3 c = a;
+
+		c.lo[d] = -9.0;
+		c.hi[d] = -7.0;
+		OK(shape_distance(&taxicab, &c) == 7.0 && shape_distance(&chebyshev, &c) == 7.0,
+		   "along axis %d",
+		   d);
+	}
 	OK(shape_distance(&taxicab, &a) == 0.0 && shape_distance(&chebyshev, &a) == 0.0,
 	   "of a box to itself");
 	OK(shape_distance(&taxicab, &far) == INFINITY &&
