@@ -10,6 +10,29 @@ SET client_min_messages = warning;
 \i test/pgtap/include/spheres_planes.sql
 
 -- ---------------------------------------------------------------------------
+-- a bound for a search of the nearest
+-- ---------------------------------------------------------------------------
+
+-- fewer are as near as the limit asks for: does the walk end there?
+CREATE TABLE dust AS SELECT i AS id, box3d(random() * 100, random() * 100, random() * 100) AS b FROM generate_series(1, 50000) i;
+CREATE INDEX dust_b ON dust USING bvh (b);
+CREATE FUNCTION pages_of(query text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+  plan json;
+BEGIN
+  EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ' || query INTO plan;
+  RETURN (plan #>> '{0,Plan,Shared Hit Blocks}')::float8 + (plan #>> '{0,Plan,Shared Read Blocks}')::float8;
+END $$;
+SELECT use_path('index');
+SELECT cmp_ok(20 * pages_of(format('SELECT id FROM dust WHERE %s ORDER BY b <-> box3d(50, 50, 50) LIMIT 1000', condition)), '<',
+    pages_of('SELECT id FROM dust WHERE b <-> box3d(50, 50, 50) <= 3 ORDER BY b <-> box3d(50, 50, 50) LIMIT 1000'), condition || ' bounds the walk')
+  FROM unnest(ARRAY['box3d_dwithin(b, box3d(50, 50, 50), 3)', 'b && sphere3d(50, 50, 50, 3)']) condition;
+SELECT results_eq(format('SELECT id FROM dust WHERE %s ORDER BY b <-> box3d(50, 50, 50) LIMIT 1000', condition),
+    'SELECT id FROM dust WHERE box3d_distance(b, box3d(50, 50, 50)) <= 3 ORDER BY box3d_distance(b, box3d(50, 50, 50))', 'and gives the same, by ' || condition)
+  FROM unnest(ARRAY['box3d_dwithin(b, box3d(50, 50, 50), 3)', 'b && sphere3d(50, 50, 50, 3)']) condition;
+SELECT use_path('any');
+
+-- ---------------------------------------------------------------------------
 -- the types
 -- ---------------------------------------------------------------------------
 

@@ -360,7 +360,7 @@ selects_what_it_meets(Rng *rng)
 	{
 		/* of whole numbers, many corners are just touched, after much rounding */
 		bool is_whole = rng_below(rng, 2);
-		Ray3 ray = is_whole ? rng_whole_ray(rng, 40, false) : rng_any_ray(rng);
+		Ray3 ray = is_whole ? rng_whole_ray(rng, 1000, false) : rng_any_ray(rng);
 		BvhShape shape = {BVH_MEETS_RAY, &ray};
 		uint16_t selected[LENGTH_OF(page)];
 		uint16_t want[LENGTH_OF(page)];
@@ -529,7 +529,20 @@ reached_at_the_end(Rng *rng)
 		Box3 box = make_box(lo, 0, 0, 9, 0, 0);
 		Box3 beyond = make_box(nextafter(lo, 9), 0, 0, 9, 0, 0);
 
+		/* the same, arriving near zero, where little is left of the product */
+		Ray3 near_zero = make_ray(-lo, 0, 0, speed, 0, 0, end);
+		Box3 arrival = make_point(-origin, 0, 0);
+		Box3 bounds;
+
 		nlater += (lo - origin) / speed > end;
+		ray3_bounds(&near_zero, &bounds);
+		if (!ray3_meets(&near_zero, &arrival) || !box3_overlaps(&bounds, &arrival))
+		{
+			FAIL("just reached near zero");
+			show_ray(&near_zero);
+			show_box("box", &arrival);
+			return;
+		}
 		if (!(ray3_entry(&ray, &box) <= end) || ray3_meets(&ray, &beyond))
 		{
 			FAIL("just reached at the end");
