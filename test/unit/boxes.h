@@ -177,6 +177,30 @@ rng_box(Rng *rng, double (*coordinate)(Rng *))
 	return box;
 }
 
+/* -most .. most */
+static inline int64_t
+rng_whole(Rng *rng, int64_t most)
+{
+	return (int64_t) (rng_next(rng) % (2 * (uint64_t) most + 1)) - most;
+}
+
+/* of whole numbers, a side zero now and then */
+static inline Box3
+rng_whole_box(Rng *rng, int64_t most)
+{
+	Box3 box;
+	double p[3];
+	double q[3];
+
+	for (int d = 0; d < 3; d++)
+	{
+		p[d] = (double) rng_whole(rng, most);
+		q[d] = rng_below(rng, 4) ? (double) rng_whole(rng, most) : p[d];
+	}
+	box3_from_corners(p, q, &box);
+	return box;
+}
+
 /* mostly wild, else small */
 static inline Box3
 rng_any_box(Rng *rng)

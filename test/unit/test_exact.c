@@ -25,7 +25,7 @@ show(const double a[4], const double b[4])
 
 /* a whole number of so many bits, often a power of two or near one */
 static int64_t
-rng_whole(Rng *rng, int bits)
+rng_bits(Rng *rng, int bits)
 {
 	int64_t x = (int64_t) (rng_next(rng) >> (64 - rng_int(rng, 1, bits)));
 
@@ -43,7 +43,7 @@ sums_that_cancel(Rng *rng)
 {
 	int nseen[3] = {0, 0, 0};
 
-	for (int i = 0; i < 300000; i++)
+	for (int i = 0; i < 150000; i++)
 	{
 		double a[4];
 		double b[4];
@@ -54,8 +54,8 @@ sums_that_cancel(Rng *rng)
 
 		for (int k = 0; k < 3; k++)
 		{
-			int64_t x = rng_whole(rng, 52);
-			int64_t y = rng_whole(rng, 52);
+			int64_t x = rng_bits(rng, 52);
+			int64_t y = rng_bits(rng, 52);
 
 			/* x * y - x * (y + 1) + ... leaves little */
 			if (k == 1 && rng_below(rng, 2))

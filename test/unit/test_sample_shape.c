@@ -11,7 +11,7 @@
 #include "core/sample_shape.h"
 #include "tap.h"
 
-#define NBOXES  40000
+#define NBOXES  20000
 #define NSAMPLE 4000
 
 static Box3 boxes[NBOXES];
@@ -70,7 +70,7 @@ rng_world_ray(Rng *rng, int scale)
 static void
 rays_are_estimated(Rng *rng, double longest, int scale, double median, double worst)
 {
-	double off[200];
+	double off[100];
 	double total = 0.0;
 	double mean;
 	BoxSample sample;
