@@ -50,6 +50,10 @@ foreach my $schema ('public', 'bvh')
 		INSERT INTO units VALUES ('(0,0,0),(0.5,0.5,0.5)');
 		CREATE VIEW near AS SELECT id, b <-> box3d(0, 0, 0) AS d FROM t WHERE b &< box3d(500, 500, 500) AND NOT b />> box3d(1, 1, 1)
 			ORDER BY b <-> box3d(0, 0, 0) LIMIT 10;
+		CREATE TABLE shapes (r ray3d, s sphere3d, p planes3d);
+		INSERT INTO shapes VALUES ('((0.1,2,3),(4,5,6)),(5e-324,0.30000000000000004,-1),Infinity', '<(1e22,0.1,3),1e-7>', '{(0.1,2,3,4),(-1,0,0,1e-320)}'), (NULL, NULL, NULL);
+		CREATE VIEW hits AS SELECT r, id FROM shapes, LATERAL (SELECT id FROM t WHERE b && r AND NOT s @> b AND (b <@ s OR p && b) ORDER BY b <-> r, b <#> '(1,2,3)', b <=> '(1,2,3)' LIMIT 3) l;
+		CREATE INDEX t_seen ON t USING gist (b) WHERE b && '(0,0,0),(1,1,1)'::ray3d;
 		CREATE MATERIALIZED VIEW sizes AS SELECT id % 10 AS tenth, box3d_extent(b) AS extent FROM t GROUP BY 1;
 		CREATE FUNCTION volume_of(box3d) RETURNS float8 LANGUAGE sql IMMUTABLE RETURN box3d_volume($1);
 	});
@@ -61,11 +65,13 @@ foreach my $schema ('public', 'bvh')
 		SELECT tableoid::regclass, count(*) FROM parts GROUP BY 1 ORDER BY 1;
 		SELECT * FROM units;
 		SELECT * FROM near;
+		SELECT r::text || ray3d_send(r)::text, s::text || sphere3d_send(s)::text, p::text || planes3d_send(p)::text FROM shapes ORDER BY 1;
+		SELECT r, id FROM hits ORDER BY id;
 		SELECT * FROM sizes ORDER BY 1;
 		SELECT volume_of('(0,0,0),(1,2,3)');
 		SELECT c.relname, indisvalid, pg_get_indexdef(c.oid) FROM pg_index JOIN pg_class c ON c.oid = indexrelid
 			WHERE relname ~ '^(t|rooms)_' ORDER BY 1;
-		SELECT opcname, amvalidate(c.oid) FROM pg_opclass c WHERE opcname ~ '^box3d' ORDER BY 1;
+		SELECT opcname, amvalidate(c.oid) FROM pg_opclass c WHERE opcname ~ '^(box|ray|sphere|planes)3d' ORDER BY 1, 2;
 		SELECT nspname FROM pg_extension e JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'bvhindex';
 	};
 	my $want = $node->safe_psql($db, $facts);
