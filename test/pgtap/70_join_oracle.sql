@@ -154,6 +154,15 @@ BEGIN
 END $$;
 SELECT t FROM kinds, LATERAL test_kind(kind) t;
 
+-- in several passes, an operator for which boxes may be anywhere
+SELECT fill('random', 1500, 'random', 1500, 20);
+ANALYZE a, c;
+SELECT is(join_differs(query, type, '{4MB,64kB}'), NULL, 'several passes: ' || query) FROM (VALUES
+  ('Inner', 'SELECT a.id, c.id AS cid, a.s FROM a JOIN c ON a.b << c.b AND a.k + c.k = 10'),
+  ('Left', 'SELECT a.id, c.id AS cid, a.s FROM a LEFT JOIN c ON a.b <</ c.b AND a.k + c.k = 10'),
+  ('Semi', 'SELECT a.id, a.s FROM a WHERE EXISTS (SELECT FROM c WHERE a.b << c.b AND a.k + c.k = 10)'),
+  ('Anti', 'SELECT a.id, a.s FROM a WHERE NOT EXISTS (SELECT FROM c WHERE a.b |>> c.b)')) v(type, query);
+
 -- ---------------------------------------------------------------------------
 -- memory
 -- ---------------------------------------------------------------------------

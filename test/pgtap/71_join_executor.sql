@@ -50,9 +50,10 @@ SELECT agrees('SELECT string_agg(n::text, '' '' ORDER BY k) FROM (SELECT k, (SEL
               'SubPlan.*BVH Join', 'rescans: distance');
 CREATE TABLE d AS SELECT id, box3d_expand(b, 2) AS b FROM c WHERE id % 10 = 0;
 ANALYZE d;
-SELECT agrees('SELECT string_agg(n::text, '' '' ORDER BY k) FROM (SELECT k, (SELECT count(*) FROM a JOIN c ON a.b && (SELECT d.b FROM d WHERE d.id = (c.id + ks.k) / 10 * 10) WHERE a.id < 400 AND c.id < 100) AS n FROM ks) s',
+-- (of a left join, the inner side is the right one)
+SELECT agrees('SELECT string_agg(n::text, '' '' ORDER BY k) FROM (SELECT k, (SELECT count(c.id) FROM a LEFT JOIN c ON a.b && (SELECT d.b FROM d WHERE d.id = (c.id + ks.k) / 10 * 10) AND c.id < 100 WHERE a.id < 400) AS n FROM ks) s',
               'SubPlan.*BVH Join', 'rescans: a subquery in the box of the inner side');
-SELECT agrees('SELECT string_agg(n::text, '' '' ORDER BY k) FROM (SELECT k, (SELECT count(*) FROM a JOIN c ON a.b && box3d_expand(c.b, (SELECT d.id FROM d WHERE d.id <= ks.k * 10 ORDER BY d.id DESC LIMIT 1)) WHERE a.id < 400 AND c.id < 100) AS n FROM ks) s',
+SELECT agrees('SELECT string_agg(n::text, '' '' ORDER BY k) FROM (SELECT k, (SELECT count(c.id) FROM a LEFT JOIN c ON a.b && box3d_expand(c.b, (SELECT d.id FROM d WHERE d.id <= ks.k * 10 ORDER BY d.id DESC LIMIT 1)) AND c.id < 100 WHERE a.id < 400) AS n FROM ks) s',
               'SubPlan.*BVH Join', 'rescans: a subquery of its own');
 SELECT agrees('SELECT sum(l.n) FROM ks, LATERAL (SELECT a.id AS n FROM a JOIN c ON a.b && c.b AND a.k = ks.k LIMIT 5 + 0 * ks.k) l WHERE l.n < 0',
               'BVH Join', 'rescans: after a LIMIT');
