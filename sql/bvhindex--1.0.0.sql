@@ -1364,6 +1364,36 @@ REVOKE ALL ON FUNCTION bvh_check(regclass, boolean) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION bvh_check(regclass, boolean) TO pg_stat_scan_tables;
 
 -- ---------------------------------------------------------------------------
+-- trees of bvh indexes in shared memory
+-- ---------------------------------------------------------------------------
+
+CREATE FUNCTION bvh_cache_load(index regclass) RETURNS bigint
+  AS 'MODULE_PATHNAME', 'bvh_cache_load'
+  LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION bvh_cache_load(regclass) IS
+  'build the tree of a bvh index in shared memory, unless it is there; returns its boxes';
+
+CREATE FUNCTION bvh_cache_drop(index regclass) RETURNS boolean
+  AS 'MODULE_PATHNAME', 'bvh_cache_drop'
+  LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION bvh_cache_drop(regclass) IS
+  'free the tree of a bvh index in shared memory; false if there was none';
+
+CREATE FUNCTION bvh_cache_entries(OUT index regclass, OUT state text,
+  OUT generation bigint, OUT boxes bigint, OUT delta bigint, OUT bytes bigint,
+  OUT hits bigint, OUT misses bigint, OUT builds bigint, OUT last_build timestamptz,
+  OUT last_build_ms float8)
+  RETURNS SETOF record
+  AS 'MODULE_PATHNAME', 'bvh_cache_entries'
+  LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10;
+COMMENT ON FUNCTION bvh_cache_entries() IS 'the rows of view bvh_cache';
+
+CREATE VIEW bvh_cache AS SELECT * FROM bvh_cache_entries();
+COMMENT ON VIEW bvh_cache IS
+  'bvh indexes of this database and their trees in shared memory; all for members of pg_read_all_stats, else one''s own';
+GRANT SELECT ON bvh_cache TO PUBLIC;
+
+-- ---------------------------------------------------------------------------
 -- the machine
 -- ---------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@
 #include "fmgr.h"
 
 #include "am/bvh.h"
+#include "cache/cache.h"
 #include "join/join.h"
 #include "pg/settings.h"
 
@@ -25,4 +26,6 @@ _PG_init(void)
 	bvh_define_options();
 	bvh_join_install();
 	bvh_page_init();
+	bvh_cache_install();
+	bvh_cached_install();
 }

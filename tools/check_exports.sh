@@ -16,6 +16,7 @@ status=0
 for name in $exported; do
   case $name in
     _PG_init | Pg_magic_func | pg_finfo_*) ;;
+    bvh_cache_worker_main) ;; # the server calls it by name
     bvh* | box3d* | ray3d* | sphere3d* | planes3d* | gist_box3d*)
       # whatever is not for SQL should be hidden
       if ! grep -qx "pg_finfo_$name" <<<"$exported"; then

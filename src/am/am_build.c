@@ -29,6 +29,7 @@
 #include "utils/tuplesort.h"
 
 #include "am/bvh.h"
+#include "cache/cache.h"
 #include "core/hilbert.h"
 #include "core/pack.h"
 #include "pg/bridge.h"
@@ -665,6 +666,8 @@ bvhbuild(Relation heap, Relation index, IndexInfo *index_info)
 
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
+	/* a file that was truncated, or has the number of one long gone, is another index */
+	(void) bvh_cache_forget(index);
 
 	state.index = index;
 	state.giststate = initGISTstate(index);

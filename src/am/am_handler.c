@@ -36,6 +36,7 @@ bvhhandler(PG_FUNCTION_ARGS)
 	routine->ambuild = bvhbuild;
 	routine->aminsert = bvhinsert;
 	routine->ambuildphasename = bvhbuildphasename;
+	routine->ambulkdelete = bvhbulkdelete;
 	routine->amcostestimate = bvhcostestimate;
 	routine->amoptions = bvhoptions;
 	routine->ambeginscan = bvhbeginscan;

@@ -22,6 +22,7 @@
 #include "utils/rel.h"
 
 #include "am/bvh.h"
+#include "cache/cache.h"
 #include "core/penalty.h"
 #include "type/box3d.h"
 
@@ -202,20 +203,27 @@ bool
 bvhinsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relation heap,
 		  IndexUniqueCheck check_unique, bool index_unchanged, IndexInfo *index_info)
 {
+	BvhCacheInsert cached;
+	bool is_done = false;
+
+	bvh_cache_before_insert(index, &cached);
 	if (!isnull[0])
 	{
 		GISTSTATE *giststate = insert_state(index, index_info);
 		MemoryContext old = MemoryContextSwitchTo(giststate->tempCxt);
 		IndexTuple itup = gistFormTuple(giststate, index, values, isnull, true);
-		bool is_done;
 
 		itup->t_tid = *tid;
 		is_done = insert_tuple(index, heap, giststate, itup);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(giststate->tempCxt);
-		if (is_done)
-			return false;
 	}
-	return gistinsert(
-		index, values, isnull, tid, heap, check_unique, index_unchanged, index_info);
+	if (!is_done)
+		gistinsert(
+			index, values, isnull, tid, heap, check_unique, index_unchanged, index_info);
+	bvh_cache_after_insert(index,
+						   &cached,
+						   isnull[0] ? NULL : DatumGetBox3P(values[0]),
+						   tid);
+	return false;
 }

@@ -115,6 +115,8 @@ bvhrescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int nor
 				scan->numberOfOrderBys * sizeof(ScanKeyData));
 
 	set_ranges(scan);
+	bvh_cached_end(so->cached);
+	so->is_cached = false;
 	so->is_started = false;
 	so->nstack = 0;
 	so->nmatches = 0;
@@ -130,6 +132,7 @@ void
 bvhendscan(IndexScanDesc scan)
 {
 	/* memory goes with the context that the scan was begun in */
+	bvh_cached_end(((BvhScanOpaque) scan->opaque)->cached);
 	bvh_visibility_end(scan);
 }
 
@@ -290,6 +293,13 @@ scan_page(IndexScanDesc scan, const BvhPageRef *ref)
 }
 
 static void
+start_pages(BvhScanOpaque so)
+{
+	if (so->match_boxes || so->match_nulls)
+		push_page(so, GIST_ROOT_BLKNO, InvalidXLogRecPtr);
+}
+
+static void
 start_scan(IndexScanDesc scan)
 {
 	BvhScanOpaque so = (BvhScanOpaque) scan->opaque;
@@ -297,8 +307,24 @@ start_scan(IndexScanDesc scan)
 	pgstat_count_index_scan(scan->indexRelation);
 	bvh_count_search(scan);
 	so->is_started = true;
-	if (so->match_boxes || so->match_nulls)
-		push_page(so, GIST_ROOT_BLKNO, InvalidXLogRecPtr);
+	so->is_cached = bvh_cached_begin(scan);
+	if (!so->is_cached)
+		start_pages(so);
+}
+
+/*
+ * end_cached --- the tree has given all that it has; false when that is all there is
+ */
+static bool
+end_cached(BvhScanOpaque so)
+{
+	so->is_cached = false;
+	/* rows without a box are on pages only */
+	so->match_boxes = false;
+	if (!so->match_nulls || !bvh_cached_has_nulls(so->cached))
+		return false;
+	start_pages(so);
+	return true;
 }
 
 /*
@@ -372,6 +398,8 @@ bvhgettuple(IndexScanDesc scan, ScanDirection direction)
 		elog(ERROR, "bvh only supports forward scan direction");
 	if (!so->is_started)
 		start_scan(scan);
+	if (so->is_cached && (bvh_cached_next(scan) || !end_cached(so)))
+		return so->is_cached;
 	return so->nearest != NULL ? bvh_nearest_next(scan) : next_match(scan);
 }
 
@@ -383,6 +411,11 @@ bvhgetbitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	int64 ntids = 0;
 
 	start_scan(scan);
+	if (so->is_cached)
+	{
+		ntids = bvh_cached_bitmap(so->cached, bitmap);
+		(void) end_cached(so);
+	}
 	while (so->nstack > 0)
 	{
 		BvhPageRef ref = so->stack[--so->nstack];

@@ -29,22 +29,26 @@ bvh_needs_visibility(IndexScanDesc scan)
 	return scan->xs_want_itup && IsMVCCSnapshot(scan->xs_snapshot);
 }
 
-/*
- * bvh_is_visible --- is the row at tid visible to the scan?
- *
- * The leaf that has the item must be locked.
- */
+/* bvh_is_all_visible --- is all of the row's page visible to everybody? */
 bool
-bvh_is_visible(IndexScanDesc scan, ItemPointer tid)
+bvh_is_all_visible(IndexScanDesc scan, ItemPointer tid)
+{
+	BvhScanOpaque so = (BvhScanOpaque) scan->opaque;
+
+	return VM_ALL_VISIBLE(scan->heapRelation,
+						  ItemPointerGetBlockNumber(tid),
+						  &so->vm_buffer);
+}
+
+/* bvh_sees_row --- ask the table itself */
+bool
+bvh_sees_row(IndexScanDesc scan, ItemPointer tid)
 {
 	BvhScanOpaque so = (BvhScanOpaque) scan->opaque;
 	Relation heap = scan->heapRelation;
 	ItemPointerData row = *tid;
 	bool call_again = false;
 	bool visible;
-
-	if (VM_ALL_VISIBLE(heap, ItemPointerGetBlockNumber(tid), &so->vm_buffer))
-		return true;
 
 	if (so->fetch == NULL)
 	{
@@ -64,6 +68,17 @@ bvh_is_visible(IndexScanDesc scan, ItemPointer tid)
 	ExecClearTuple(so->slot);
 	table_index_fetch_reset(so->fetch);
 	return visible;
+}
+
+/*
+ * bvh_is_visible --- is the row at tid visible to the scan?
+ *
+ * The leaf that has the item must be locked.
+ */
+bool
+bvh_is_visible(IndexScanDesc scan, ItemPointer tid)
+{
+	return bvh_is_all_visible(scan, tid) || bvh_sees_row(scan, tid);
 }
 
 /* bvh_visibility_end --- let go of pins, which a scan keeps over rescans */

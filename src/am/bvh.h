@@ -80,6 +80,9 @@ typedef struct BvhWriter BvhWriter;
 /* see am_nearest.c */
 typedef struct BvhNearest BvhNearest;
 
+/* see am_cached.c */
+typedef struct BvhCached BvhCached;
+
 typedef struct BvhScanOpaqueData
 {
 	/* what the scan keys ask for, as of the last rescan */
@@ -117,6 +120,10 @@ typedef struct BvhScanOpaqueData
 	IndexFetchTableData *fetch;
 	TupleTableSlot *slot;
 
+	/* does the tree in shared memory answer for the pages? */
+	bool is_cached;
+	BvhCached *cached; /* NULL until there was one */
+
 	/* an ordered scan */
 	BvhNearest *nearest;
 	MemoryContext context; /* lives from begin to end */
@@ -127,6 +134,14 @@ typedef BvhScanOpaqueData *BvhScanOpaque;
 /* am_build.c */
 extern IndexBuildResult *bvhbuild(Relation heap, Relation index, IndexInfo *index_info);
 extern char *bvhbuildphasename(int64 phase);
+
+/* am_cached.c */
+extern void bvh_cached_install(void);
+extern bool bvh_cached_begin(IndexScanDesc scan);
+extern bool bvh_cached_next(IndexScanDesc scan);
+extern int64 bvh_cached_bitmap(BvhCached *cached, TIDBitmap *bitmap);
+extern bool bvh_cached_has_nulls(const BvhCached *cached);
+extern void bvh_cached_end(BvhCached *cached);
 
 /* am_cost.c */
 extern void bvhcostestimate(struct PlannerInfo *root, struct IndexPath *path,
@@ -167,9 +182,17 @@ extern int64 bvhgetbitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern int bvh_select(BvhScanOpaque so, Page page, bool is_leaf);
 extern bool bvh_scan_is_of_boxes(IndexScanDesc scan);
 
+/* am_vacuum.c */
+extern IndexBulkDeleteResult *bvhbulkdelete(IndexVacuumInfo *info,
+											IndexBulkDeleteResult *stats,
+											IndexBulkDeleteCallback callback,
+											void *callback_state);
+
 /* am_visible.c */
 extern bool bvh_needs_visibility(IndexScanDesc scan);
 extern bool bvh_is_visible(IndexScanDesc scan, ItemPointer tid);
+extern bool bvh_is_all_visible(IndexScanDesc scan, ItemPointer tid);
+extern bool bvh_sees_row(IndexScanDesc scan, ItemPointer tid);
 extern void bvh_visibility_end(IndexScanDesc scan);
 
 /* am_write.c */

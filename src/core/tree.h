@@ -5,7 +5,8 @@
  *
  * A tree is one chunk of memory without pointers.  It may be copied elsewhere,
  * into shared memory too, as bvh_tree_size() bytes to an address that is a
- * multiple of BVH_TREE_ALIGNMENT, and read there by any number of readers.
+ * multiple of BVH_TREE_ALIGNMENT, and read there by any number of readers.  What
+ * may happen to a tree beside them is that boxes are forgotten.
  *
  * A search is a struct of the caller's, which needs no clearing: begin, then
  * next until it gives nothing.  A search holds no memory but what its comment
@@ -46,6 +47,9 @@ typedef struct BvhBuildOptions
 	 * frame are found in less time; see tree_node.h.
 	 */
 	const BvhTree *like;
+
+	/* where the memory of the tree itself comes from; NULL: from where all does */
+	const BvhEnv *home;
 } BvhBuildOptions;
 
 /* ---------------------------------------------------------------- tree_build.c */
@@ -63,6 +67,22 @@ extern size_t bvh_tree_largest_size(size_t n);
 /* bytes that the build takes besides the items and the tree itself, at most */
 extern size_t bvh_tree_work_size(size_t n);
 
+/* ---------------------------------------------------------------- tree_forget.c */
+
+/* in the place of a forgotten id */
+#define BVH_FORGOTTEN UINT64_MAX
+
+/*
+ * A place is where the tree keeps a box: searches can give places in the stead
+ * of ids.  They stay as they are, the ids in them may become BVH_FORGOTTEN.
+ */
+extern uint64_t bvh_tree_id(const BvhTree *tree, uint64_t place);
+extern void bvh_tree_box(const BvhTree *tree, uint64_t place, Box3 *box);
+extern void bvh_tree_forget(BvhTree *tree, uint64_t place);
+extern uint64_t bvh_tree_forget_if(BvhTree *tree, const BvhEnv *env,
+								   bool (*is_dead)(void *context, uint64_t id),
+								   void *context);
+
 /* ---------------------------------------------------------------- tree_query.c */
 
 #define BVH_RANGE_STACK (7 * BVH_MAX_HEIGHT + 32)
@@ -78,6 +98,7 @@ typedef struct BvhRangeQuery
 	BoxRange range;
 	float limit[6];        /* of a node: see tree_node.h */
 	bool is_half;          /* only upper[0..2] and lower[3..5] say anything */
+	bool gives_places;     /* in the stead of ids; false unless set after begin */
 	uint32_t pending_ref;  /* a block that did not fit into the room */
 	uint32_t pending_mask; /* which of its boxes are left */
 	uint32_t nsteps;       /* for the tick */
@@ -130,7 +151,8 @@ typedef struct BvhNearestQuery
 {
 	const BvhTree *tree;
 	Box3 query;
-	double most; /* distances beyond are of no interest */
+	double most;       /* distances beyond are of no interest */
+	bool gives_places; /* in the stead of ids; false unless set after begin */
 	uint32_t nsteps;
 	uint64_t nnodes;
 	uint64_t nblocks;

@@ -608,12 +608,14 @@ bvh_build_end(Build *build)
  * bvh_tree_build --- a tree of n boxes
  *
  * The items are read only, and not needed afterwards.  The tree is the
- * caller's, to be released by bvh_tree_free().
+ * caller's, to be released by bvh_tree_free() with the environment that its memory
+ * is from.
  */
 BvhStatus
 bvh_tree_build(const BvhEnv *env, const BvhItem *items, size_t n,
 			   const BvhBuildOptions *options, BvhTree **tree)
 {
+	const BvhEnv *home = options->home != NULL ? options->home : env;
 	BvhStatus status;
 	Build *build;
 
@@ -622,7 +624,7 @@ bvh_tree_build(const BvhEnv *env, const BvhItem *items, size_t n,
 		return BVH_TOO_MANY;
 	if (n == 0)
 	{
-		*tree = new_tree(env, 0, 0);
+		*tree = new_tree(home, 0, 0);
 		return *tree != NULL ? BVH_OK : BVH_NO_MEMORY;
 	}
 	status = bvh_build_begin(env, items, n, BLOCK_BITS, &build);
@@ -633,7 +635,7 @@ bvh_tree_build(const BvhEnv *env, const BvhItem *items, size_t n,
 	if (status == BVH_OK)
 	{
 		walk_branches(build, NULL);
-		*tree = new_tree(env, build->nnodes, build->nblocks);
+		*tree = new_tree(home, build->nnodes, build->nblocks);
 		status = *tree != NULL ? BVH_OK : BVH_NO_MEMORY;
 	}
 	if (status == BVH_OK)

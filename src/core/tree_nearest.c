@@ -77,6 +77,7 @@ bvh_tree_nearest_begin(BvhNearestQuery *nearest, const BvhTree *tree, const BvhE
 	nearest->tree = tree;
 	nearest->query = *query;
 	nearest->most = most;
+	nearest->gives_places = false;
 	nearest->nsteps = 0;
 	nearest->nnodes = 0;
 	nearest->nblocks = 0;
@@ -116,7 +117,8 @@ bvh_tree_nearest_next(BvhNearestQuery *nearest, BvhNeighbour *out, size_t room,
 		if (is_block)
 		{
 			out[*nout].distance = top.distance;
-			out[(*nout)++].id = top.id;
+			out[(*nout)++].id = nearest->gives_places ? tree_place(top.ref, top.lane)
+													  : top.id;
 		}
 		else if (queue_make_room(queue, 1) != BVH_OK)
 		{

@@ -62,6 +62,13 @@ ref_block(uint32_t ref)
 	return (ref & ~BVH_REF_BLOCK) >> 3;
 }
 
+/* the place of a box, by the ref of its block and which of it */
+static inline uint64_t
+tree_place(uint32_t ref, uint32_t which)
+{
+	return (uint64_t) ref_block(ref) << 3 | which;
+}
+
 /* a bit for each box of the block */
 static inline uint32_t
 ref_live(uint32_t ref)

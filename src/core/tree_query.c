@@ -47,6 +47,7 @@ bvh_range_begin(BvhRangeQuery *query, const BvhTree *tree, const BvhEnv *env,
 	query->env = env;
 	query->range = *range;
 	query->is_half = range_is_half(range);
+	query->gives_places = false;
 	node_limits(tree, range, query->limit);
 	query->pending_mask = 0;
 	query->nsteps = 0;

@@ -44,19 +44,35 @@
 
 /* 16 made one privilege check of those for each kind of object */
 #if PG_VERSION_NUM >= 160000
+#define bvh_owns_relation(relation)                                                      \
+	object_ownercheck(RelationRelationId, relation, GetUserId())
 #define bvh_may_execute(function)                                                        \
 	(object_aclcheck(ProcedureRelationId, function, GetUserId(), ACL_EXECUTE) ==         \
 	 ACLCHECK_OK)
 #else
+#define bvh_owns_relation(relation) pg_class_ownercheck(relation, GetUserId())
 #define bvh_may_execute(function)                                                        \
 	(pg_proc_aclcheck(function, GetUserId(), ACL_EXECUTE) == ACLCHECK_OK)
 #endif
 
 /* 16 calls the name of a relation's file its locator */
 #if PG_VERSION_NUM >= 160000
-#define bvh_relation_locator(relation) ((relation)->rd_locator)
+#define bvh_relation_locator(relation)        ((relation)->rd_locator)
+#define bvh_relation_tablespace(relation)     ((relation)->rd_locator.spcOid)
+#define bvh_relation_file(relation)           ((relation)->rd_locator.relNumber)
+#define bvh_relation_new_file_subid(relation) ((relation)->rd_newRelfilelocatorSubid)
 #else
-#define bvh_relation_locator(relation) ((relation)->rd_node)
+#define bvh_relation_locator(relation)        ((relation)->rd_node)
+#define bvh_relation_tablespace(relation)     ((relation)->rd_node.spcNode)
+#define bvh_relation_file(relation)           ((relation)->rd_node.relNode)
+#define bvh_relation_new_file_subid(relation) ((relation)->rd_newRelfilenodeSubid)
+#endif
+
+/* 19 lets other access methods have GiST's stand-in for an LSN */
+#if PG_VERSION_NUM >= 190000
+#define bvh_fake_lsn(relation) XLogGetFakeLSN(relation)
+#else
+#define bvh_fake_lsn(relation) gistGetFakeLSN(relation)
 #endif
 
 /* 19 has dropped the suffix */
@@ -68,10 +84,40 @@
 
 /* old_snapshot_threshold, and with it the check of each page, went in 17 */
 #if PG_VERSION_NUM >= 170000
+#define bvh_old_snapshots_may_fail()                     false
 #define bvh_test_for_old_snapshot(snapshot, index, page) ((void) (page))
 #else
+#include "utils/snapmgr.h"
+#define bvh_old_snapshots_may_fail() (old_snapshot_threshold >= 0)
 #define bvh_test_for_old_snapshot(snapshot, index, page)                                 \
 	TestForOldSnapshot(snapshot, index, page)
+#endif
+
+/*
+ * 17 makes shared memory by name for whoever asks first; before, a library has to
+ * ask while the server starts.  19 gives the function that fills it an argument.
+ */
+#if PG_VERSION_NUM >= 170000
+#include "storage/dsm_registry.h"
+#define BVH_NAMED_SEGMENTS
+#endif
+#if PG_VERSION_NUM >= 190000
+#define BVH_NAMED_SEGMENT_ARGS void *memory, void *arg
+#define bvh_named_segment(name, size, init, found)                                       \
+	GetNamedDSMSegment(name, size, init, found, NULL)
+#elif PG_VERSION_NUM >= 170000
+#define BVH_NAMED_SEGMENT_ARGS void *memory
+#define bvh_named_segment(name, size, init, found)                                       \
+	GetNamedDSMSegment(name, size, init, found)
+#endif
+
+/* in 19, a tranche of locks gets its name with its number, for all */
+#if PG_VERSION_NUM >= 190000
+#define bvh_new_tranche(name)               LWLockNewTrancheId(name)
+#define bvh_register_tranche(tranche, name) ((void) (tranche))
+#else
+#define bvh_new_tranche(name)               LWLockNewTrancheId()
+#define bvh_register_tranche(tranche, name) LWLockRegisterTranche(tranche, name)
 #endif
 
 /* 18 counts searches itself for EXPLAIN ANALYZE, if the scan is instrumented */

@@ -20,8 +20,23 @@
 
 BVH_FUNCTION(bvh_simd_available);
 
+int bvh_cache_min_pages;
+int bvh_cache_size;
 bool bvh_enable_join = true;
+int bvh_use_cache = BVH_CACHE_ON;
 static char *bvh_simd;
+
+/* what a boolean setting would take, too */
+static const struct config_enum_entry cache_uses[] = {{"off", BVH_CACHE_OFF, false},
+													  {"on", BVH_CACHE_ON, false},
+													  {"always", BVH_CACHE_ALWAYS, false},
+													  {"false", BVH_CACHE_OFF, true},
+													  {"true", BVH_CACHE_ON, true},
+													  {"no", BVH_CACHE_OFF, true},
+													  {"yes", BVH_CACHE_ON, true},
+													  {"0", BVH_CACHE_OFF, true},
+													  {"1", BVH_CACHE_ON, true},
+													  {NULL, 0, false}};
 
 static const BvhKernels *
 find_simd(const char *name)
@@ -50,6 +65,30 @@ void
 bvh_define_settings(void)
 {
 	/* alphabetical; README.md has the same table */
+	DefineCustomIntVariable("bvhindex.cache_min_pages",
+							"Sets the smallest bvh index that is cached by itself.",
+							NULL,
+							&bvh_cache_min_pages,
+							64,
+							0,
+							INT_MAX,
+							PGC_SIGHUP,
+							GUC_UNIT_BLOCKS,
+							NULL,
+							NULL,
+							NULL);
+	DefineCustomIntVariable("bvhindex.cache_size",
+							"Sets the shared memory for trees of bvh indexes.",
+							"0 turns the cache off.",
+							&bvh_cache_size,
+							256 * 1024,
+							0,
+							MAX_KILOBYTES,
+							PGC_SIGHUP,
+							GUC_UNIT_KB,
+							NULL,
+							NULL,
+							NULL);
 	DefineCustomBoolVariable("bvhindex.enable_join",
 							 "Enables the planner's use of BVH joins.",
 							 NULL,
@@ -70,6 +109,19 @@ bvh_define_settings(void)
 							   check_simd,
 							   assign_simd,
 							   NULL);
+
+	DefineCustomEnumVariable(
+		"bvhindex.use_cache",
+		"Lets scans of bvh indexes use their trees in shared memory.",
+		"With \"always\", a scan that finds no tree builds one first.",
+		&bvh_use_cache,
+		BVH_CACHE_ON,
+		cache_uses,
+		PGC_USERSET,
+		0,
+		NULL,
+		NULL,
+		NULL);
 
 	MarkGUCPrefixReserved("bvhindex");
 }

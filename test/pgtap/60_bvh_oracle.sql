@@ -385,5 +385,8 @@ SET min_parallel_index_scan_size = 0;
 SET parallel_leader_participation = off;
 SELECT is(differs('SELECT sum(id), count(*) FROM packed WHERE b && box3d(-400, -400, -400, 400, 400, 400)', 'bitmap', 'Gather.*Parallel Bitmap Heap Scan on packed.*Bitmap Index Scan on (packed|half)_b'), NULL, 'a parallel bitmap heap scan');
 
+-- the ring "cached" forces it: then this file is about trees in shared memory
+SELECT is(coalesce((SELECT sum(hits) > 0 FROM bvh_cache), false), current_setting('bvhindex.use_cache') = 'always', 'the cache answers where it is forced to');
+
 SELECT * FROM finish();
 ROLLBACK;

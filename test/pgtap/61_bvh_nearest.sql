@@ -194,9 +194,14 @@ SELECT use_path('index');
 SELECT matches(plan_of('SELECT id FROM many ORDER BY b <-> box3d(0, 0, 0) DESC LIMIT 1'), 'Sort', 'DESC is a sort');
 SELECT use_path('any');
 
+-- the ring "cached" forces it: then this file is about trees in shared memory
+SELECT is(coalesce((SELECT sum(hits) > 0 FROM bvh_cache), false), current_setting('bvhindex.use_cache') = 'always', 'the cache answers where it is forced to');
+
 -- ---------------------------------------------------------------------------
 -- what it costs
 -- ---------------------------------------------------------------------------
+
+SET LOCAL bvhindex.use_cache = off;
 
 -- pages_of(query): index pages that an index-only scan reads, with all rows visible to all
 CREATE FUNCTION buffers_of(query text) RETURNS bigint LANGUAGE plpgsql AS $$

@@ -60,6 +60,7 @@ SELECT command FROM generate_series(1, 6) i, unnest(ARRAY['CALL mix_steps(8)', f
   WHERE i % 2 = 0 OR place < 3 ORDER BY i, place \gexec
 
 -- what no one can see any more is marked by the scan that found it so, and gone after VACUUM
+SET bvhindex.use_cache = off;
 CREATE TABLE killed AS SELECT i AS id, box3d(i, 0, 0) AS b FROM generate_series(1, 1000) i;
 CREATE INDEX killed_b ON killed USING bvh (b);
 ALTER TABLE killed SET (autovacuum_enabled = off);

@@ -34,12 +34,20 @@ push_children(uint32_t *stack, const BvhNode *node, uint32_t mask)
 }
 #endif
 
-/* put the ids of boxes out until there is no room; returns which are left */
+/* put the ids of boxes, or their places, out until there is no room; returns which are
+ * left */
 static inline uint32_t
-give_ids(const BvhBlock *block, uint32_t mask, uint64_t *ids, size_t room, size_t *n)
+give_ids(const BvhRangeQuery *query, uint32_t ref, uint32_t mask, uint64_t *ids,
+		 size_t room, size_t *n)
 {
-	for (; mask != 0 && *n < room; mask &= mask - 1)
-		ids[(*n)++] = block->id[__builtin_ctz(mask)];
+	const BvhBlock *block = &tree_blocks(query->tree)[ref_block(ref)];
+
+	if (query->gives_places)
+		for (; mask != 0 && *n < room; mask &= mask - 1)
+			ids[(*n)++] = tree_place(ref, (uint32_t) __builtin_ctz(mask));
+	else
+		for (; mask != 0 && *n < room; mask &= mask - 1)
+			ids[(*n)++] = block->id[__builtin_ctz(mask)];
 	return mask;
 }
 
@@ -65,7 +73,8 @@ range_next(BvhRangeQuery *query, uint64_t *ids, size_t room)
 
 	if (query->pending_mask != 0)
 	{
-		query->pending_mask = give_ids(&blocks[ref_block(query->pending_ref)],
+		query->pending_mask = give_ids(query,
+									   query->pending_ref,
 									   query->pending_mask,
 									   ids,
 									   room,
@@ -109,7 +118,7 @@ range_next(BvhRangeQuery *query, uint64_t *ids, size_t room)
 			query->nblocks++;
 			if (mask == 0)
 				continue;
-			query->pending_mask = give_ids(block, mask, ids, room, &n);
+			query->pending_mask = give_ids(query, later[i], mask, ids, room, &n);
 			if (n == room)
 			{
 				query->pending_ref = later[i];

@@ -1,0 +1,72 @@
+/*-------------------------------------------------------------------------
+ *
+ * am_cache.c
+ *	  Loading and dropping the tree of an index, from SQL.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "catalog/index.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/rel.h"
+
+#include "am/am_walk.h"
+#include "am/bvh.h"
+#include "cache/cache.h"
+#include "pg/compat.h"
+
+BVH_FUNCTION(bvh_cache_load);
+BVH_FUNCTION(bvh_cache_drop);
+
+/* a bvh index; GiST knows nothing of a cache */
+static Relation
+open_bvh_index(Oid oid)
+{
+	Relation index = bvh_open_index(oid, AccessShareLock);
+
+	if (index->rd_indam->ambeginscan != bvhbeginscan)
+		ereport(ERROR,
+				errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is not a bvh index", RelationGetRelationName(index)));
+	return index;
+}
+
+/*
+ * bvh_cache_load(regclass) --- see that the index has a tree in shared memory
+ *
+ * For those who may read the table, whose searches would do the same.
+ */
+Datum
+bvh_cache_load(PG_FUNCTION_ARGS)
+{
+	Relation index = open_bvh_index(PG_GETARG_OID(0));
+	Oid table = index->rd_index->indrelid;
+	AclResult result = pg_class_aclcheck(table, GetUserId(), ACL_SELECT);
+	int64 nboxes;
+
+	if (result != ACLCHECK_OK)
+		aclcheck_error(result, OBJECT_INDEX, RelationGetRelationName(index));
+	nboxes = bvh_cache_build_now(index);
+	relation_close(index, AccessShareLock);
+	PG_RETURN_INT64(nboxes);
+}
+
+/*
+ * bvh_cache_drop(regclass) --- free the tree of an index; true if there was one
+ */
+Datum
+bvh_cache_drop(PG_FUNCTION_ARGS)
+{
+	Relation index = open_bvh_index(PG_GETARG_OID(0));
+	bool was_there;
+
+	if (!bvh_owns_relation(RelationGetRelid(index)))
+		aclcheck_error(ACLCHECK_NOT_OWNER, OBJECT_INDEX, RelationGetRelationName(index));
+	was_there = bvh_cache_forget(index);
+	relation_close(index, AccessShareLock);
+	PG_RETURN_BOOL(was_there);
+}

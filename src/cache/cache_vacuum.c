@@ -1,0 +1,115 @@
+/*-------------------------------------------------------------------------
+ *
+ * cache_vacuum.c
+ *	  Rows that VACUUM is about to remove leave the trees first.
+ *
+ * SPDX-License-Identifier: PostgreSQL
+ *-------------------------------------------------------------------------
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "cache/cache_state.h"
+#include "pg/bridge.h"
+
+typedef struct Callback
+{
+	IndexBulkDeleteCallback function;
+	void *state;
+} Callback;
+
+static bool
+is_dead(void *context, uint64_t id)
+{
+	Callback *callback = context;
+	ItemPointerData tid;
+
+	ItemPointerSet(&tid, (BlockNumber) (id >> 16), (OffsetNumber) (id & 0xFFFF));
+	return callback->function(&tid, callback->state);
+}
+
+static void
+sift_delta(Delta *delta, Callback *callback)
+{
+	uint32 count = pg_atomic_read_u32(&delta->count);
+
+	pg_read_barrier();
+	for (uint32 row = delta->first; row < count; row++)
+	{
+		uint64 id = delta_id(delta, row);
+
+		if (row % 4096 == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (id != BVH_FORGOTTEN && is_dead(callback, id))
+			delta_forget(delta, row);
+	}
+}
+
+/*
+ * bvh_cache_after_bulk_delete --- call at the end of bulk deletion, before the table
+ * frees the rows
+ *
+ * Asks for every row of the tree, since the pages may have lost dead ones before.
+ * See the README.
+ */
+void
+bvh_cache_after_bulk_delete(Relation index, IndexBulkDeleteCallback callback,
+							void *callback_state)
+{
+	CacheControl *control = bvh_cache_control();
+	Callback what = {callback, callback_state};
+	BvhMemory memory = {CurrentMemoryContext, 0, 0};
+	CacheTree *tree = NULL;
+	CacheEntry *entry;
+	CacheKey key;
+	BvhEnv env;
+	int slot;
+
+	if (control == NULL)
+		return;
+	/* as after an insert: a builder that we do not see reads pages without these rows */
+	pg_memory_barrier();
+	bvh_cache_key(index, &key);
+	slot = bvh_cache_find(control, &key);
+	if (slot < 0)
+		return;
+	entry = &control->entries[slot];
+	LWLockAcquire(&entry->lock, LW_EXCLUSIVE);
+	if (cache_key_equals(&entry->key, &key))
+	{
+		uint64 serial = pg_atomic_read_u64(&entry->serial);
+
+		entry->is_doomed = true;
+		if (serial != 0)
+			tree = bvh_cache_attach_locked(entry,
+										   slot,
+										   serial,
+										   entry->delta,
+										   entry->tree);
+	}
+	LWLockRelease(&entry->lock);
+	if (tree != NULL)
+	{
+		bvh_env_init(&env, &memory);
+		tree->nusers++;
+		PG_TRY();
+		{
+			(void) bvh_tree_forget_if(tree->tree, &env, is_dead, &what);
+			sift_delta(tree->delta, &what);
+		}
+		PG_FINALLY();
+		{
+			tree->nusers--;
+		}
+		PG_END_TRY();
+	}
+
+	/*
+	 * Scans that began before this no longer believe the visibility map; those
+	 * that begin after it find none of the rows.  Only now, or one that began in
+	 * between would do neither.
+	 */
+	pg_memory_barrier();
+	pg_atomic_fetch_add_u64(&entry->vacuums, 1);
+}
