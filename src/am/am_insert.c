@@ -24,6 +24,7 @@
 #include "am/bvh.h"
 #include "cache/cache.h"
 #include "core/penalty.h"
+#include "pg/pause.h"
 #include "type/box3d.h"
 
 /* the state that gistinsert() keeps for a statement, which it shares with us */
@@ -221,6 +222,7 @@ bvhinsert(Relation index, Datum *values, bool *isnull, ItemPointer tid, Relation
 	if (!is_done)
 		gistinsert(
 			index, values, isnull, tid, heap, check_unique, index_unchanged, index_info);
+	bvh_pause("inserted");
 	bvh_cache_after_insert(index,
 						   &cached,
 						   isnull[0] ? NULL : DatumGetBox3P(values[0]),

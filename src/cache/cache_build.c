@@ -23,6 +23,7 @@
 #include "cache/cache_state.h"
 #include "pg/bridge.h"
 #include "pg/compat.h"
+#include "pg/pause.h"
 #include "pg/settings.h"
 
 /* items of a page, by which those of an index are guessed */
@@ -351,6 +352,7 @@ build_tree(Build *build)
 	items.items = bvh_memory_alloc(&memory, items.room * sizeof(BvhItem));
 	if (!collect_items(build->index, &items))
 		return;
+	bvh_pause("collected");
 	if (items.is_stirred)
 		make_set(&items, build->tree->delta->capacity, &set);
 	if (!add_inserted(build->tree->delta, &items, &set, &first))
@@ -363,6 +365,7 @@ build_tree(Build *build)
 	options.home = &home;
 	if (bvh_tree_build(&env, items.items, items.n, &options, &tree) != BVH_OK)
 		return;
+	bvh_pause("built");
 	INSTR_TIME_SET_CURRENT(duration);
 	INSTR_TIME_SUBTRACT(duration, start);
 	while (

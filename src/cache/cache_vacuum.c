@@ -12,6 +12,7 @@
 
 #include "cache/cache_state.h"
 #include "pg/bridge.h"
+#include "pg/pause.h"
 
 typedef struct Callback
 {
@@ -89,6 +90,7 @@ bvh_cache_after_bulk_delete(Relation index, IndexBulkDeleteCallback callback,
 										   entry->tree);
 	}
 	LWLockRelease(&entry->lock);
+	bvh_pause("doomed");
 	if (tree != NULL)
 	{
 		bvh_env_init(&env, &memory);
@@ -104,6 +106,8 @@ bvh_cache_after_bulk_delete(Relation index, IndexBulkDeleteCallback callback,
 		}
 		PG_END_TRY();
 	}
+
+	bvh_pause("forgotten");
 
 	/*
 	 * Scans that began before this no longer believe the visibility map; those

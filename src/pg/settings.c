@@ -16,6 +16,7 @@
 
 #include "core/simd/kernels.h"
 #include "pg/compat.h"
+#include "pg/pause.h"
 #include "pg/settings.h"
 
 BVH_FUNCTION(bvh_simd_available);
@@ -99,6 +100,19 @@ bvh_define_settings(void)
 							 NULL,
 							 NULL,
 							 NULL);
+#ifdef USE_ASSERT_CHECKING
+	DefineCustomStringVariable(
+		"bvhindex.pause_at",
+		"Names a place where the session waits for an advisory lock.",
+		"For tests, in builds with assertions.",
+		&bvh_pause_at,
+		"",
+		PGC_SUSET,
+		GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
+		NULL,
+		NULL,
+		NULL);
+#endif
 	DefineCustomStringVariable("bvhindex.simd",
 							   "Chooses the instruction set used to test boxes.",
 							   "All choices give the same answers.",
