@@ -5,10 +5,11 @@
 use strict;
 use warnings;
 
-use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+
+use BvhTest;
 
 my $seconds = $ENV{BVH_MIX_SECONDS} // 60;
 
@@ -111,36 +112,14 @@ my %run = (
 	vacuum => [ 'pgbench', '-n', '-c', '1', '-T', $seconds, '-f', $node->basedir . '/vacuum.sql' ],
 	inspectors => [ 'pgbench', '-n', '-c', '1', '-T', $seconds, '-f', $node->basedir . '/look.sql' ],
 	rebuilders => [ 'pgbench', '-n', '-c', '1', '-T', $seconds, '-f', $node->basedir . '/rebuild.sql' ]);
-# run_all(commands): pgbench with each, at the same time
-sub run_all
-{
-	my (%commands) = @_;
-	my %running;
-	my %output;
-
-	foreach my $name (sort keys %commands)
-	{
-		$output{$name} = '';
-		$running{$name} = IPC::Run::start([ @{ $commands{$name} }, $node->connstr('postgres') ], '<', \undef, '>', \$output{$name}, '2>&1');
-	}
-	foreach my $name (sort keys %commands)
-	{
-		$running{$name}->finish;
-		my ($done) = $output{$name} =~ /number of transactions actually processed: (\d+)/;
-		ok($running{$name}->result(0) == 0 && $output{$name} !~ /ERROR|aborted/, "$name: no complaints (" . ($done // 0) . ' transactions)')
-		  or diag($output{$name});
-		cmp_ok($done // 0, '>', 0, "$name: at work");
-	}
-	return;
-}
 # first what looks at pages that came after it began
-run_all(
+run_benches($node,
 	growers => [ 'pgbench', '-n', '-c', '2', '-T', 4, '-f', $node->basedir . '/grow.sql' ],
 	onlookers => [ 'pgbench', '-n', '-c', '1', '-T', 4, '-f', $node->basedir . '/look_growing.sql' ]);
-run_all(
+run_benches($node,
 	growers => [ 'pgbench', '-n', '-c', '1', '-T', 4, '-f', $node->basedir . '/grow_young.sql' ],
 	onlookers => [ 'pgbench', '-n', '-c', '1', '-T', 4, '-f', $node->basedir . '/look_young.sql' ]);
-run_all(%run);
+run_benches($node, %run);
 
 is($node->safe_psql('postgres', "SELECT * FROM bvh_check('$_', true)"), '', "$_: sound") foreach 't_b', 't_i';
 $node->safe_psql('postgres', 'VACUUM t');

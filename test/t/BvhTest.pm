@@ -11,7 +11,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-our @EXPORT = qw(answers is_agreed random_boxes replay_changes streaming_pair);
+our @EXPORT = qw(answers is_agreed random_boxes replay_changes run_benches streaming_pair);
 
 # SQL for n boxes of side 0 to 5 in a cube of side 1000, ids from $first
 sub random_boxes
@@ -176,6 +176,30 @@ sub replay_changes
 	$session->finish;
 	is($stdout, "before|0\nafter|700\n", 'one session sees what was replayed between its queries');
 	is($stderr, '', 'without complaint');
+	return;
+}
+
+# run_benches(node, commands): pgbench with each of these arguments, at the same
+# time; two tests each
+sub run_benches
+{
+	my ($node, %commands) = @_;
+	my %running;
+	my %output;
+
+	foreach my $name (sort keys %commands)
+	{
+		$output{$name} = '';
+		$running{$name} = IPC::Run::start([ @{ $commands{$name} }, $node->connstr('postgres') ], '<', \undef, '>', \$output{$name}, '2>&1');
+	}
+	foreach my $name (sort keys %commands)
+	{
+		$running{$name}->finish;
+		my ($done) = $output{$name} =~ /number of transactions actually processed: (\d+)/;
+		ok($running{$name}->result(0) == 0 && $output{$name} !~ /ERROR|aborted/, "$name: no complaints (" . ($done // 0) . ' transactions)')
+		  or diag($output{$name});
+		cmp_ok($done // 0, '>', 0, "$name: at work");
+	}
 	return;
 }
 
