@@ -1,0 +1,252 @@
+# The cache of bvh indexes in the life of a server: who builds, who may, what
+# happens without memory, after errors, crashes and on a standby.
+
+use strict;
+use warnings;
+
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+use BvhTest;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(allows_streaming => 1);
+$node->append_conf('postgresql.conf', qq{
+shared_preload_libraries = 'bvhindex'
+bvhindex.cache_min_pages = 8
+restart_after_crash = on
+fsync = off
+autovacuum = off
+jit = off
+});
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION bvhindex');
+$node->safe_psql('postgres', 'CREATE TABLE t AS ' . random_boxes(1, 5000));
+$node->safe_psql('postgres', 'CREATE INDEX t_b ON t USING bvh (b); VACUUM ANALYZE t');
+
+my $search = q{SET enable_seqscan = off; SET enable_bitmapscan = off;
+	DO $$ BEGIN FOR i IN 1 .. %d LOOP PERFORM count(*) FROM t WHERE b && box3d(10, 10, 10, 90, 90, 90); END LOOP; END $$;};
+# one(node, query): its only value
+sub one { my ($of, $query) = @_; return $of->safe_psql('postgres', $query); }
+sub cache { my ($columns, $index) = @_; return one($node, "SELECT $columns FROM bvh_cache WHERE index = '" . ($index // 't_b') . q{'::regclass}); }
+sub searches { my ($n) = @_; return one($node, sprintf($search, $n)); }
+# log_since(from): what the server has logged, and is() of how often a text is there
+sub logged { my ($text, $from) = @_; my @found = slurp_file($node->logfile, $from) =~ /$text/g; return scalar @found; }
+
+# ---------------------------------------------------------------- who builds
+
+searches(10);
+is(cache('state, builds, misses'), 'cold|0|10', 'a few scans are no reason to build');
+searches(30);
+ok($node->poll_query_until('postgres', q{SELECT state = 'ready' AND builds = 1 FROM bvh_cache WHERE index = 't_b'::regclass}), 'a background worker builds after more of them');
+searches(5);
+is(cache('boxes, delta, hits, misses'), '5000|0|5|0', 'and scans use the tree');
+one($node, "SET bvhindex.use_cache = off; " . sprintf($search, 3));
+is(cache('hits'), 5, 'unless the session does not want to');
+is(one($node, 'SELECT bvh_cache_load($$t_b$$)'), 5000, 'to load it again changes nothing');
+is(cache('builds'), 1, 'nor builds it');
+is(one($node, 'SELECT bvh_cache_drop($$t_b$$)'), 't', 'a tree is dropped');
+is(one($node, 'SELECT bvh_cache_drop($$t_b$$)'), 'f', 'and is gone');
+is(cache('state, boxes, bytes'), 'cold|0|0', 'and so is its memory');
+
+$node->safe_psql('postgres', 'CREATE TABLE small AS SELECT * FROM t LIMIT 300; CREATE INDEX small_b ON small USING bvh (b)');
+one($node, "SET enable_seqscan = off; DO \$\$ BEGIN FOR i IN 1 .. 500 LOOP PERFORM FROM small WHERE b && box3d(1, 1, 1); END LOOP; END \$\$");
+is(cache('state', 'small_b'), 'cold', 'a small index is not cached by itself');
+
+# more rows than the delta holds: another tree, meanwhile the old one
+one($node, 'SELECT bvh_cache_load($$t_b$$)');
+$node->safe_psql('postgres', 'INSERT INTO t ' . random_boxes(5001, 5000));
+is(cache('boxes, delta'), '5000|5000', 'what is inserted goes to the delta');
+is_agreed($node, 'postgres', 't', 't_b', 'tree and delta');
+searches(40);
+ok($node->poll_query_until('postgres', q{SELECT boxes = 10000 FROM bvh_cache WHERE index = 't_b'::regclass}), 'a long delta gets a tree');
+is(cache('delta'), 0, 'and starts anew');
+$node->safe_psql('postgres', 'INSERT INTO t ' . random_boxes(10001, 7000));
+is(cache('state'), 'cold', 'one that is too long ends the tree');
+is_agreed($node, 'postgres', 't', 't_b', 'then pages answer');
+
+# ---------------------------------------------------------------- who may
+
+$node->safe_psql('postgres', q{CREATE ROLE reader LOGIN; CREATE ROLE stranger LOGIN; GRANT SELECT ON t TO reader});
+is(one($node, 'SET ROLE reader; SELECT bvh_cache_load($$t_b$$)'), 17000, 'who may read the table loads its index');
+sub refused { my ($sql, $pattern, $name) = @_; my (undef, undef, $err) = $node->psql('postgres', $sql); like($err, $pattern, $name); return; }
+refused('SET ROLE stranger; SELECT bvh_cache_load($$t_b$$)', qr/permission denied for index t_b/, 'others do not');
+refused('SET ROLE reader; SELECT bvh_cache_drop($$t_b$$)', qr/must be owner of index t_b/, 'only the owner drops it');
+is(one($node, 'SET ROLE reader; SELECT count(*) FROM bvh_cache'), 0, 'nor do others see what there is');
+is(one($node, 'GRANT pg_read_all_stats TO reader; SET ROLE reader; SELECT count(*) > 0 FROM bvh_cache'), 't', 'but those who may see all statistics');
+$node->safe_psql('postgres', 'CREATE TEMP TABLE x AS SELECT 1; CREATE TABLE g (b box3d); CREATE INDEX g_b ON g USING gist (b); CREATE INDEX g_h ON g USING hash (b)');
+refused('SELECT bvh_cache_load($$g_b$$)', qr/"g_b" is not a bvh index/, 'GiST has no cache');
+refused('SELECT bvh_cache_load($$g_h$$)', qr/"g_h" is not an index on boxes/, 'nor has another index');
+refused('CREATE TEMP TABLE y (b box3d); CREATE INDEX y_b ON y USING bvh (b); SELECT bvh_cache_load($$y_b$$)', qr/temporary indexes are not cached/, 'nor has a temporary one');
+
+# ---------------------------------------------------------------- other files
+
+# each leaves an index with other rows, or none, or the old one
+my %change = (
+	'TRUNCATE' => 'TRUNCATE w; INSERT INTO w SELECT * FROM t WHERE id < 200',
+	'TRUNCATE undone' => 'BEGIN; TRUNCATE w; INSERT INTO w SELECT * FROM t WHERE id < 200; SELECT bvh_cache_load($$w_b$$); ROLLBACK',
+	'REINDEX' => 'REINDEX INDEX w_b; INSERT INTO w SELECT * FROM t WHERE id < 90',
+	'REINDEX CONCURRENTLY' => 'REINDEX INDEX CONCURRENTLY w_b',
+	'VACUUM FULL' => 'DELETE FROM w WHERE id % 3 = 0; VACUUM FULL w',
+	'CLUSTER' => 'CREATE INDEX w_id ON w (id); CLUSTER w USING w_id; DROP INDEX w_id',
+	'CLUSTER by the index itself' => 'DELETE FROM w WHERE id % 5 = 0; CLUSTER w USING w_b',
+	'a subtransaction undone' => 'BEGIN; SAVEPOINT s; INSERT INTO w SELECT * FROM t WHERE id < 300; ROLLBACK TO s; UPDATE w SET id = -id WHERE id < 100; COMMIT');
+foreach my $name (sort keys %change)
+{
+	$node->safe_psql('postgres', 'DROP TABLE IF EXISTS w; CREATE TABLE w AS SELECT * FROM t WHERE id <= 3000; CREATE INDEX w_b ON w USING bvh (b); SELECT bvh_cache_load($$w_b$$)');
+	# a statement each: some run in no transaction
+	$node->safe_psql('postgres', join("\n", split /(?<=;) /, "$change{$name};"));
+	is_agreed($node, 'postgres', 'w', 'w_b', "$name: pages");
+	one($node, 'SELECT bvh_cache_load($$w_b$$)');
+	is_agreed($node, 'postgres', 'w', 'w_b', "$name: tree");
+}
+is($node->safe_psql('postgres', q{
+	BEGIN;
+	CREATE TABLE n (id int, b box3d);
+	CREATE INDEX n_b ON n USING bvh (b);
+	INSERT INTO n SELECT * FROM t WHERE id <= 500;
+	SET enable_seqscan = off;
+	SELECT bvh_cache_load('n_b');
+	TRUNCATE n;
+	SELECT count(*) FROM n WHERE b && box3d(0, 0, 0, 1000, 1000, 1000);
+	INSERT INTO n SELECT * FROM t WHERE id <= 20;
+	SELECT count(*) FROM n WHERE b && box3d(0, 0, 0, 1000, 1000, 1000);
+	ROLLBACK}), "500\n0\n20", 'TRUNCATE keeps the file of a new table, and drops its tree');
+$node->safe_psql('postgres', q{CREATE TABLE ex (b box3d, EXCLUDE USING bvh (b WITH &&)); INSERT INTO ex SELECT box3d(i, 0, 0) FROM generate_series(1, 500) i; SELECT bvh_cache_load('ex_b_excl')});
+refused('INSERT INTO ex VALUES (box3d(77, 0, 0))', qr/violates exclusion constraint/, 'an exclusion constraint holds beside a tree');
+refused('INSERT INTO ex VALUES (box3d(777, 0, 0)); INSERT INTO ex VALUES (box3d(777, 0, 0))', qr/violates exclusion constraint/, 'with rows of the delta, too');
+
+# a database made from this one has files with the same numbers
+$node->safe_psql('postgres', 'CREATE DATABASE first');
+$node->safe_psql('first', 'CREATE EXTENSION bvhindex; CREATE TABLE t AS ' . random_boxes(1, 2000));
+$node->safe_psql('first', 'CREATE INDEX t_b ON t USING bvh (b); SELECT bvh_cache_load($$t_b$$)');
+$node->safe_psql('postgres', 'CREATE DATABASE second TEMPLATE first');
+$node->safe_psql('second', 'DELETE FROM t WHERE id > 1000; VACUUM t; INSERT INTO t ' . random_boxes(5001, 50));
+is_agreed($node, 'second', 't', 't_b', 'a copy of a database');
+$node->safe_psql('second', 'SELECT bvh_cache_load($$t_b$$)');
+is_agreed($node, 'second', 't', 't_b', 'with a tree of its own');
+is_agreed($node, 'first', 't', 't_b', 'and its template');
+
+# ---------------------------------------------------------------- errors
+
+# a session that builds, and waits with the items in its hands
+sub paused_builder
+{
+	my %session = (in => "SELECT bvh_cache_drop('t_b');\nSET application_name = 'builder';\nSET bvhindex.pause_at = 'collected';\nSELECT bvh_cache_load('t_b');\n", out => '', err => '');
+	$session{run} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \$session{in}, '>', \$session{out}, '2>', \$session{err});
+	$session{run}->pump while $session{in} ne '';
+	$node->poll_query_until('postgres', q{SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name = 'builder' AND wait_event_type = 'Lock'}) or die 'no builder';
+	return \%session;
+}
+my $holder = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \(my $lock = "SELECT pg_advisory_lock(71);\n"), '>', \(my $locked = ''));
+$holder->pump until $locked ne '';
+foreach my $how ('pg_cancel_backend', 'pg_terminate_backend')
+{
+	my $builder = paused_builder();
+	is(cache('state'), 'building', 'a tree is being built');
+	one($node, "SELECT $how(pid) FROM pg_stat_activity WHERE application_name = 'builder'");
+	$builder->{in} .= "\\q\n";
+	$builder->{run}->finish;
+	like($builder->{err}, qr/canceling|terminating/, "$how stops it");
+	is(cache('state'), 'cold', 'and leaves nothing behind');
+}
+my $builder = paused_builder();
+my ($pid) = one($node, q{SELECT pid FROM pg_stat_activity WHERE application_name = 'builder'});
+kill 'KILL', $pid;
+$builder->{run}->finish;
+$lock .= "\\q\n";
+$holder->finish;
+ok($node->poll_query_until('postgres', 'SELECT true'), 'the server comes back after a builder was killed');
+is(one($node, 'SELECT bvh_cache_load($$t_b$$)'), 17000, 'and builds again');
+is_agreed($node, 'postgres', 't', 't_b', 'rightly');
+$node->stop('immediate');
+$node->start;
+is(one($node, 'SELECT count(*) FROM bvh_cache'), 0, 'nothing is cached after a crash');
+one($node, 'SELECT bvh_cache_load($$t_b$$)');
+is_agreed($node, 'postgres', 't', 't_b', 'nor wrong');
+
+# ---------------------------------------------------------------- memory
+
+my $full = qr/no memory to cache index "t_b"/;
+my $from = -s $node->logfile;
+$node->append_conf('postgresql.conf', "bvhindex.cache_size = 2MB\nmax_worker_processes = 0\n");
+$node->restart;
+refused('SELECT bvh_cache_load($$t_b$$)', qr/$full\nHINT:  You might need to increase bvhindex.cache_size/, 'no memory');
+searches(300);
+is(cache('state, bytes'), 'cold|0', 'no tree then');
+is(logged(qr/LOG:  $full/, $from), 1, 'the log says so once');
+is_agreed($node, 'postgres', 't', 't_b', 'and pages answer');
+
+$node->append_conf('postgresql.conf', 'bvhindex.cache_size = 4MB');
+$node->reload;
+one($node, 'SELECT pg_sleep(0.2)');
+$node->poll_query_until('postgres', q{SELECT setting::int > 4000 FROM pg_settings WHERE name = 'bvhindex.cache_size'});
+searches(2000);
+is(cache('state'), 'ready', 'without a worker, a scan builds');
+$node->safe_psql('postgres', 'CREATE TABLE o AS SELECT * FROM t; CREATE INDEX o_b ON o USING bvh (b); SELECT pg_sleep(1.1)');
+is(one($node, 'SELECT bvh_cache_load($$o_b$$)'), 17000, 'another index is cached');
+is(cache('state'), 'cold', 'in the place of the one used longest ago');
+one($node, 'SELECT bvh_cache_load($$small_b$$)');
+is(cache('state', 'o_b') . cache('state', 'small_b'), 'coldready', 'and so on');
+
+# who has an old tree mapped keeps it, and gives it up when it dies
+one($node, 'SELECT bvh_cache_drop($$small_b$$), bvh_cache_load($$o_b$$)');
+my ($in, $out) = ("SET enable_seqscan = off; SET enable_bitmapscan = off;\nBEGIN; DECLARE c CURSOR FOR SELECT id FROM o WHERE b && box3d(0, 0, 0, 1000, 1000, 1000);\nFETCH 1 FROM c;\n", '');
+my $reader = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \$in, '>', \$out, '2>', \my $err);
+$reader->pump until $out =~ /\d/;
+one($node, 'SELECT bvh_cache_drop($$o_b$$)');
+refused('SELECT bvh_cache_load($$o_b$$)', qr/no memory to cache index "o_b"/, 'memory is counted while a scan is in it');
+$out = '';
+$in .= "MOVE ALL FROM c;\nSELECT 'moved';\n";
+$reader->pump until $out =~ /moved/;
+is($out, "moved\n", 'the scan goes on');
+one($node, q{SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT ''moved%'});
+$reader->finish;
+$node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE query LIKE 'SELECT ''moved%' AND pid <> pg_backend_pid()});
+is(one($node, 'SELECT bvh_cache_load($$o_b$$)'), 17000, 'and its memory is there again when it is gone');
+
+$node->append_conf('postgresql.conf', 'bvhindex.cache_size = 0');
+$node->restart;
+refused('SELECT bvh_cache_load($$t_b$$)', qr/bvhindex.cache_size is 0/, 'a cache that is off');
+searches(100);
+is(one($node, q{SELECT coalesce(sum(hits), 0) FROM bvh_cache}), 0, 'answers nothing');
+$node->append_conf('postgresql.conf', "bvhindex.cache_size = 64MB\nmax_worker_processes = 8\n");
+$node->restart;
+
+# ---------------------------------------------------------------- standby
+
+$node->backup('backup');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'backup', has_streaming => 1);
+$standby->append_conf('postgresql.conf', "bvhindex.use_cache = always\n");
+$standby->start;
+$node->safe_psql('postgres', 'DELETE FROM t WHERE id % 2 = 0; VACUUM t; INSERT INTO t ' . random_boxes(50001, 3000));
+$node->wait_for_catchup($standby);
+is_agreed($standby, 'postgres', 't', 't_b', 'on a standby, pages answer');
+my (undef, undef, $complaint) = $standby->psql('postgres', 'SELECT bvh_cache_load($$t_b$$)');
+like($complaint, qr/indexes are not cached during recovery/, 'and nothing is loaded');
+is(one($standby, 'SELECT count(*) FROM bvh_cache'), 0, 'or seen');
+$standby->promote;
+$standby->safe_psql('postgres', 'INSERT INTO t ' . random_boxes(90001, 500));
+is_agreed($standby, 'postgres', 't', 't_b', 'promoted');
+cmp_ok(one($standby, q{SELECT hits FROM bvh_cache WHERE index = 't_b'::regclass}), '>', 0, 'it has a cache');
+$standby->stop;
+
+# ---------------------------------------------------------------- without the library at start
+
+$node->append_conf('postgresql.conf', "shared_preload_libraries = ''\n");
+$node->restart;
+if ($node->pg_version < 17)
+{
+	refused('SELECT bvh_cache_load($$t_b$$)', qr/bvhindex has no shared memory\nHINT:  Add bvhindex to shared_preload_libraries/, 'no shared memory');
+}
+else
+{
+	cmp_ok(one($node, 'SELECT bvh_cache_load($$t_b$$)'), '>', 0, 'shared memory by name');
+}
+is_agreed($node, 'postgres', 't', 't_b', 'not loaded at start');
+$node->stop;
+
+done_testing();
