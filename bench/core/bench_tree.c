@@ -84,7 +84,7 @@ static double sum_of_distances[NWHO];
 static BvhTree *
 build_tree(const BvhItem *from, size_t n, BvhBuildKind kind)
 {
-	BvhBuildOptions options = {kind, NULL, NULL};
+	BvhBuildOptions options = {.kind = kind};
 	BvhTree *tree;
 
 	if (bvh_tree_build(&env, from, n, &options, &tree) != BVH_OK)

@@ -219,6 +219,9 @@ bvh_cached_bitmap(BvhCached *cached, TIDBitmap *bitmap)
 
 /* ---------------------------------------------------------------- for the cache */
 
+/* a build takes pages as they are grouped if no more than a fourth was split since */
+#define MOST_SPLIT 4
+
 /* take the items of a locked leaf */
 static bool
 collect_leaf(Relation index, Page page, BvhPageItems *on_page, BvhCacheItems *items)
@@ -234,6 +237,7 @@ collect_leaf(Relation index, Page page, BvhPageItems *on_page, BvhCacheItems *it
 								&itup->t_tid))
 			return false;
 	}
+	bvh_cache_end_run(items);
 	return true;
 }
 
@@ -251,6 +255,8 @@ collect(Relation index, BvhCacheItems *items)
 	BvhPageItems *on_page = palloc(sizeof(BvhPageItems));
 	GistNSN start = RelationNeedsWAL(index) ? GetInsertRecPtr() : bvh_fake_lsn(index);
 	BlockNumber npages = 0;
+	BlockNumber nleaves = 0;
+	BlockNumber nsplit = 0;
 	bool is_complete = true;
 
 	for (BlockNumber at = GIST_ROOT_BLKNO; is_complete; at++)
@@ -284,12 +290,17 @@ collect(Relation index, BvhCacheItems *items)
 					if ((GistFollowRight(page) || start < GistPageGetNSN(page)) &&
 						right < at)
 						blkno = right;
+					nleaves++;
+					nsplit += !XLogRecPtrIsInvalid(GistPageGetNSN(page));
 					is_complete = collect_leaf(index, page, on_page, items);
 				}
 			}
 			UnlockReleaseBuffer(buffer);
 		}
 	}
+	/* pages that inserts have split overlap more than those of a build */
+	if (nsplit > nleaves / MOST_SPLIT)
+		items->nruns = 0;
 	return is_complete;
 }
 

@@ -34,6 +34,11 @@ typedef struct BvhCacheItems
 	size_t most;     /* no more than this can be had */
 	bool has_nulls;  /* some rows have no box */
 	bool is_stirred; /* the index changed meanwhile, items may be there twice */
+
+	/* where runs of near items end; of use if all of them are */
+	uint32 *run_ends;
+	size_t nruns;
+	size_t runs_room;
 } BvhCacheItems;
 
 /*
@@ -45,6 +50,7 @@ typedef bool (*BvhCacheCollect)(Relation index, BvhCacheItems *items);
 
 extern void bvh_cache_set_collect(BvhCacheCollect collect);
 extern bool bvh_cache_add_item(BvhCacheItems *items, const Box3 *box, ItemPointer tid);
+extern void bvh_cache_end_run(BvhCacheItems *items);
 extern bool bvh_cache_forget(Relation index);
 extern int64 bvh_cache_build_now(Relation index);
 

@@ -54,6 +54,46 @@ typedef struct Build
 
 /* ---------------------------------------------------------------- items */
 
+static bool
+add_row(BvhCacheItems *items, const BvhItem *item)
+{
+	if (items->n == items->most)
+		return false;
+	if (items->n == items->room)
+	{
+		items->room = Min(2 * items->room, items->most);
+		items->items = repalloc_huge(items->items, items->room * sizeof(BvhItem));
+	}
+	items->items[items->n++] = *item;
+	return true;
+}
+
+/* bvh_cache_add_item --- one more; false when there are too many */
+bool
+bvh_cache_add_item(BvhCacheItems *items, const Box3 *box, ItemPointer tid)
+{
+	BvhItem item = {*box, bvh_cache_id(tid)};
+
+	return add_row(items, &item);
+}
+
+/* bvh_cache_end_run --- the items since the last call, if any, are near each other */
+void
+bvh_cache_end_run(BvhCacheItems *items)
+{
+	size_t start = items->nruns > 0 ? items->run_ends[items->nruns - 1] : 0;
+
+	if (items->n == start)
+		return;
+	if (items->nruns == items->runs_room)
+	{
+		items->runs_room *= 2;
+		items->run_ends = repalloc_huge(items->run_ends,
+										items->runs_room * sizeof(uint32));
+	}
+	items->run_ends[items->nruns++] = (uint32) items->n;
+}
+
 /* which ids there are: a table with open addressing, half empty at least */
 typedef struct IdSet
 {
@@ -81,20 +121,28 @@ add_to_set(IdSet *set, uint64 id)
 static void
 make_set(BvhCacheItems *items, uint64 more, IdSet *set)
 {
-	size_t n = 0;
+	size_t nruns = items->nruns;
+	size_t all = items->n;
+	size_t run = 0;
 
 	set->mask = pg_nextpower2_64(2 * (items->n + more) + 2) - 1;
 	set->ids = MemoryContextAllocHuge(CurrentMemoryContext,
 									  (set->mask + 1) * sizeof(uint64));
 	memset(set->ids, 0, (set->mask + 1) * sizeof(uint64));
-	for (size_t i = 0; i < items->n; i++)
+	items->n = 0;
+	items->nruns = 0;
+	for (size_t i = 0; i < all; i++)
 	{
 		if (i % 4096 == 0)
 			CHECK_FOR_INTERRUPTS();
 		if (add_to_set(set, items->items[i].id))
-			items->items[n++] = items->items[i];
+			items->items[items->n++] = items->items[i];
+		if (run < nruns && i + 1 == items->run_ends[run])
+		{
+			run++;
+			bvh_cache_end_run(items);
+		}
 	}
-	items->n = n;
 }
 
 /* ---------------------------------------------------------------- one build */
@@ -210,29 +258,6 @@ alloc_tree(void *context, size_t size)
 	return build->tree->tree;
 }
 
-static bool
-add_row(BvhCacheItems *items, const BvhItem *item)
-{
-	if (items->n == items->most)
-		return false;
-	if (items->n == items->room)
-	{
-		items->room = Min(2 * items->room, items->most);
-		items->items = repalloc_huge(items->items, items->room * sizeof(BvhItem));
-	}
-	items->items[items->n++] = *item;
-	return true;
-}
-
-/* bvh_cache_add_item --- one more; false when there are too many */
-bool
-bvh_cache_add_item(BvhCacheItems *items, const Box3 *box, ItemPointer tid)
-{
-	BvhItem item = {*box, bvh_cache_id(tid)};
-
-	return add_row(items, &item);
-}
-
 /*
  * add_inserted --- take rows of the delta among the items; up to which one goes to
  * first
@@ -249,8 +274,13 @@ add_inserted(Delta *delta, BvhCacheItems *items, IdSet *set, uint32 *first)
 	{
 		const BvhItem *item = &delta_items(delta)[row];
 
-		if (add_to_set(set, item->id) && !add_row(items, item))
+		if (!add_to_set(set, item->id))
+			continue;
+		if (!add_row(items, item))
 			return false;
+		/* it is nowhere near the last one */
+		if (items->nruns > 0)
+			bvh_cache_end_run(items);
 	}
 	*first = count;
 	return true;
@@ -350,6 +380,8 @@ build_tree(Build *build)
 	items.most = most_memory() / per_item;
 	items.room = Min(guess + ITEMS_PER_PAGE, items.most);
 	items.items = bvh_memory_alloc(&memory, items.room * sizeof(BvhItem));
+	items.runs_room = npages + 1;
+	items.run_ends = bvh_memory_alloc(&memory, items.runs_room * sizeof(uint32));
 	if (!collect_items(build->index, &items))
 		return;
 	bvh_pause("collected");
@@ -363,6 +395,8 @@ build_tree(Build *build)
 	home.alloc = alloc_tree;
 	home.context = build;
 	options.home = &home;
+	options.run_ends = items.run_ends;
+	options.nruns = items.nruns;
 	if (bvh_tree_build(&env, items.items, items.n, &options, &tree) != BVH_OK)
 		return;
 	bvh_pause("built");

@@ -184,7 +184,7 @@ rebuild_items(Rebuild *rebuild)
 	status = bvh_build_begin(env, rebuild->items, rebuild->nitems, 0, &rebuild->build);
 	if (status != BVH_OK)
 		return status;
-	status = bvh_build_twigs(rebuild->build);
+	status = bvh_build_twigs(rebuild->build, NULL);
 	if (status == BVH_OK && measure_height(rebuild) > BVH_DYNAMIC_HEIGHT)
 		return BVH_TOO_MANY;
 	if (status == BVH_OK)

@@ -50,6 +50,14 @@ typedef struct BvhBuildOptions
 
 	/* where the memory of the tree itself comes from; NULL: from where all does */
 	const BvhEnv *home;
+
+	/*
+	 * If not NULL, the items are in runs of near ones, and this is where each run
+	 * ends; the last one at n.  The heuristic then divides the runs first, which
+	 * saves it most of its way.
+	 */
+	const uint32_t *run_ends;
+	size_t nruns;
 } BvhBuildOptions;
 
 /* ---------------------------------------------------------------- tree_build.c */

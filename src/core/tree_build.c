@@ -484,13 +484,54 @@ set_giants_apart(Build *build)
 	set_middle(build, build->n - build->ngiants, &bounds);
 }
 
-static void
-grow_all(Build *build)
+/*
+ * bvh_frame_runs --- the frame of all boxes, by the bounds of runs of them
+ *
+ * Ids of the runs are where they start.  False, and nothing is settled, if some box
+ * is a giant.
+ */
+bool
+bvh_frame_runs(Build *build, const BvhItem *runs, size_t nruns)
+{
+	Box3 bounds = runs[0].box;
+	BvhPrim whole;
+
+	for (size_t i = 0; i < nruns; i++)
+		if (!bvh_include_finite(&bounds, &runs[i].box))
+			return false;
+	bvh_make_frame(&build->frame, &bounds);
+	make_prim(&build->frame, &bounds, &whole);
+	for (size_t i = 0; i < nruns; i++)
+	{
+		float limit = GIANT_SHARE * cost_of(whole.lane);
+
+		if (!is_giant(build, &runs[i].box, limit))
+			continue;
+		for (size_t at = runs[i].id; at < (i + 1 < nruns ? runs[i + 1].id : build->n);
+			 at++)
+			if (is_giant(build, &build->items[at].box, limit))
+				return false;
+	}
+	build->ngiants = 0;
+	set_middle(build, build->n, &bounds);
+	return true;
+}
+
+static BvhStatus
+grow_all(Build *build, const BvhBuildOptions *options)
 {
 	size_t nothers;
 
 	for (size_t i = 0; i < build->n; i++)
 		build->prims[i].item = (uint32_t) i | ITEM_TAG;
+	if (bvh_runs_fit(build, options))
+	{
+		bool is_grown;
+		BvhStatus status = bvh_grow_runs(build, options, &is_grown);
+
+		if (status != BVH_OK || is_grown)
+			return status;
+	}
 	set_giants_apart(build);
 	nothers = build->n - build->ngiants;
 	if (build->ngiants > 0)
@@ -498,20 +539,27 @@ grow_all(Build *build)
 		/* a root above both */
 		build->ntwigs = 1;
 		build->twigs[0] = (Twig){0, 0, (uint32_t) build->n, 1.0f};
-		bvh_grow_skeleton(build, 0, nothers, NO_TWIG);
-		bvh_grow_skeleton(build, nothers, build->ngiants, 0);
+		bvh_grow_skeleton(build, 0, nothers, NO_TWIG, &build->frame, 0);
+		bvh_grow_skeleton(build, nothers, build->ngiants, 0, NULL, 0);
 	}
 	else
-		bvh_grow_skeleton(build, 0, build->n, NO_TWIG);
+		bvh_grow_skeleton(build, 0, build->n, NO_TWIG, &build->frame, 0);
+	return BVH_OK;
 }
 
-/* bvh_build_twigs --- the skeleton of all boxes, with the root first */
+/*
+ * bvh_build_twigs --- the skeleton of all boxes, with the root first
+ *
+ * Only the runs of the options matter; they may be NULL.
+ */
 BvhStatus
-bvh_build_twigs(Build *build)
+bvh_build_twigs(Build *build, const BvhBuildOptions *options)
 {
 	const BvhEnv *env = build->env;
 	uint64_t most_twigs = 2 * most_leaves(build->n, build->leaf_bits) + 1;
 
+	if (bvh_runs_fit(build, options))
+		most_twigs += bvh_runs_more_twigs(options);
 	build->prims = env->alloc(env->context, build->n * sizeof(BvhPrim));
 	if (build->prims == NULL)
 		return BVH_NO_MEMORY;
@@ -520,15 +568,14 @@ bvh_build_twigs(Build *build)
 		return BVH_NO_MEMORY;
 	build->order = (char *) &build->prims[0].item;
 	build->order_stride = sizeof(BvhPrim);
-	grow_all(build);
-	return BVH_OK;
+	return grow_all(build, options);
 }
 
 static BvhStatus
-build_sah(Build *build)
+build_sah(Build *build, const BvhBuildOptions *options)
 {
 	const BvhEnv *env = build->env;
-	BvhStatus status = bvh_build_twigs(build);
+	BvhStatus status = bvh_build_twigs(build, options);
 
 	if (status != BVH_OK)
 		return status;
@@ -582,6 +629,7 @@ bvh_build_begin(const BvhEnv *env, const BvhItem *items, size_t n, int leaf_bits
 	(*build)->twigs = NULL;
 	(*build)->plans = NULL;
 	(*build)->curve[0] = (*build)->curve[1] = NULL;
+	(*build)->few = BVH_FEW;
 	(*build)->ntwigs = 0;
 	(*build)->nblocks = 0;
 	return BVH_OK;
@@ -631,7 +679,7 @@ bvh_tree_build(const BvhEnv *env, const BvhItem *items, size_t n,
 	if (status != BVH_OK)
 		return status;
 	status = options->kind == BVH_BUILD_HILBERT ? build_along_curve(build)
-												: build_sah(build);
+												: build_sah(build, options);
 	if (status == BVH_OK)
 	{
 		walk_branches(build, NULL);
@@ -698,10 +746,19 @@ bvh_tree_expected_size(size_t n)
 	return sizeof(BvhTree) + 512 + n * 80;
 }
 
-/* bvh_tree_work_size --- bytes that a build takes at most, besides items and tree */
+/*
+ * bvh_tree_work_size --- bytes that a build takes at most, besides items and tree
+ *
+ * Of boxes in runs: with the most runs for which that is done.
+ */
 size_t
 bvh_tree_work_size(size_t n)
 {
-	return sizeof(Build) + n * sizeof(BvhPrim) +
-		   (2 * most_leaves(n, BLOCK_BITS) + 1) * (sizeof(Twig) + sizeof(Plan));
+	size_t nruns = n / BVH_LEAST_RUN;
+	BvhBuildOptions options = {.nruns = nruns};
+
+	return 2 * sizeof(Build) + n * sizeof(BvhPrim) +
+		   (2 * most_leaves(n, BLOCK_BITS) + 1 + bvh_runs_more_twigs(&options)) *
+			   (sizeof(Twig) + sizeof(Plan)) +
+		   nruns * (sizeof(BvhItem) + sizeof(BvhPrim) + 4 * sizeof(Twig));
 }

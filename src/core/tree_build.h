@@ -28,6 +28,9 @@
 
 #define NO_TWIG UINT32_MAX
 
+/* boxes of a run, on average, so that it pays to divide runs first */
+#define BVH_LEAST_RUN 16
+
 /* where boxes are in float: x becomes (x - origin) * 2^-exponent / 2 */
 typedef struct Frame
 {
@@ -113,6 +116,7 @@ typedef struct Build
 	size_t ngiants;   /* at the end of the order */
 	int leaf_bits;    /* log2 of leaf_size */
 	size_t leaf_size; /* most boxes of a leaf of the skeleton */
+	size_t few;       /* where every cut is tried; at most BVH_FEW */
 	Frame frame;      /* of the others */
 	double middle[3];
 	size_t nsteps;
@@ -133,7 +137,7 @@ typedef struct Build
 	BvhBins bins;
 	float right_cost[BVH_FEW];
 	float key[BVH_FEW];
-	BvhPrim few[BVH_FEW];
+	BvhPrim few_prims[BVH_FEW];
 	uint8_t sorted[3][BVH_FEW];
 	Unfilled unfilled[7 * BVH_MAX_HEIGHT + 8];
 } Build;
@@ -231,13 +235,21 @@ center_of(const BvhPrim *prim, int axis)
 /* tree_build.c */
 extern BvhStatus bvh_build_begin(const BvhEnv *env, const BvhItem *items, size_t n,
 								 int leaf_bits, Build **build);
-extern BvhStatus bvh_build_twigs(Build *build);
+extern BvhStatus bvh_build_twigs(Build *build, const BvhBuildOptions *options);
 extern void bvh_build_end(Build *build);
+extern bool bvh_frame_runs(Build *build, const BvhItem *runs, size_t nruns);
 extern bool bvh_include_finite(Box3 *bounds, const Box3 *b);
 extern void bvh_make_frame(Frame *frame, const Box3 *bounds);
 
+/* tree_runs.c */
+extern bool bvh_runs_fit(const Build *build, const BvhBuildOptions *options);
+extern uint64_t bvh_runs_more_twigs(const BvhBuildOptions *options);
+extern BvhStatus bvh_grow_runs(Build *build, const BvhBuildOptions *options,
+							   bool *is_grown);
+
 /* tree_skeleton.c */
-extern void bvh_grow_skeleton(Build *build, size_t first, size_t n, uint32_t left_of);
+extern void bvh_grow_skeleton(Build *build, size_t first, size_t n, uint32_t left_of,
+							  const Frame *frame, int level);
 extern void bvh_make_plans(Build *build);
 extern int bvh_twig_lanes(const Build *build, uint32_t twig, Lane lanes[BVH_WIDTH]);
 

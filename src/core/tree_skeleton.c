@@ -17,7 +17,9 @@
  * Height: from depth DEPTH_LIMIT on, a part is halved at a multiple of 8.  So
  * below there are at most 27 levels of at most 2^27 blocks, above one for the
  * giants, and a node of eight spans at least one level.  With one box a leaf
- * there are 30 levels below.
+ * there are 30 levels below.  Where runs are divided first, there are at most 2^20
+ * of them, of 2^10 boxes or fewer; so below the limit there are 21 levels of
+ * runs, and 8 in a run.
  *
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
@@ -247,24 +249,24 @@ cut_few(Build *build, const Part *part, BvhPrimBounds bounds[2], size_t *nleft)
 	int left = 0;
 	int right;
 
-	memcpy(build->few, prims, sizeof(BvhPrim) * n);
+	memcpy(build->few_prims, prims, sizeof(BvhPrim) * n);
 	for (int axis = 0; axis < 3; axis++)
 	{
 		uint8_t *sorted = build->sorted[axis];
 		BvhPrimBounds acc = no_bounds;
 
 		for (int i = 0; i < n; i++)
-			build->key[i] = center_of(&build->few[i], axis);
+			build->key[i] = center_of(&build->few_prims[i], axis);
 		build->kernels->sort(build->key, n, sorted);
 		for (int i = n - 1; i > 0; i--)
 		{
-			include(acc.box, build->few[sorted[i]].lane);
+			include(acc.box, build->few_prims[sorted[i]].lane);
 			build->right_cost[i] = cost_of(acc.box);
 		}
 		acc = no_bounds;
 		for (int i = 1; i < n; i++)
 		{
-			include(acc.box, build->few[sorted[i - 1]].lane);
+			include(acc.box, build->few_prims[sorted[i - 1]].lane);
 			try_cut(build,
 					&best,
 					cost_of(acc.box),
@@ -281,7 +283,7 @@ cut_few(Build *build, const Part *part, BvhPrimBounds bounds[2], size_t *nleft)
 		goes_left[build->sorted[best.axis][i]] = true;
 	right = (int) best.nleft;
 	for (int i = 0; i < n; i++)
-		prims[goes_left[i] ? left++ : right++] = build->few[i];
+		prims[goes_left[i] ? left++ : right++] = build->few_prims[i];
 	bounds[0] = bounds[1] = no_bounds;
 	build->kernels->measure(prims, *nleft, &bounds[0]);
 	build->kernels->measure(prims + *nleft, part->n - *nleft, &bounds[1]);
@@ -340,18 +342,21 @@ is_small_for_frame(const Part *part)
 /*
  * bvh_grow_skeleton --- twigs for n boxes of the order, depth first
  *
- * left_of is the twig whose right child they are, or NO_TWIG.
+ * left_of is the twig whose right child they are, or NO_TWIG.  Costs are in the
+ * frame, or in the best one for these boxes if that is NULL.  The level is how many
+ * twigs there are above.
  */
 void
-bvh_grow_skeleton(Build *build, size_t first, size_t n, uint32_t left_of)
+bvh_grow_skeleton(Build *build, size_t first, size_t n, uint32_t left_of,
+				  const Frame *root_frame, int level)
 {
 	int depth = 0;
 	Part *root = &build->stack[depth++];
 	int root_exponent;
 	Frame frame;
 
-	*root = (Part){first, n, budget_of(build, n), left_of, 0, 0, false, no_bounds};
-	frame = first == 0 ? build->frame : best_frame(build, root);
+	*root = (Part){first, n, budget_of(build, n), left_of, level, 0, false, no_bounds};
+	frame = root_frame != NULL ? *root_frame : best_frame(build, root);
 	put_in_frame(build, root, &frame);
 	root_exponent = root->exponent;
 	while (depth > 0)
@@ -382,7 +387,7 @@ bvh_grow_skeleton(Build *build, size_t first, size_t n, uint32_t left_of)
 
 		if (part.depth >= DEPTH_LIMIT)
 			cut_halves(build, &part, bounds, &nleft);
-		else if (part.n <= BVH_FEW)
+		else if (part.n <= build->few)
 			cut_few(build, &part, bounds, &nleft);
 		else if (!cut_binned(build, &part, bounds, &nleft))
 			cut_halves(build, &part, bounds, &nleft);

@@ -111,7 +111,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	Input input = {data, size};
 	uint8_t how = take_byte(&input);
 	BvhOp op = (BvhOp) (take_byte(&input) % 40);
-	BvhBuildOptions options = {how & 1 ? BVH_BUILD_HILBERT : BVH_BUILD_SAH, NULL, NULL};
+	BvhBuildOptions options = {.kind = how & 1 ? BVH_BUILD_HILBERT : BVH_BUILD_SAH};
 	const BvhKernels *kernels = bvh_kernels_nth((how >> 1) % bvh_kernels_count());
 	static BvhItem items[MOST];
 	BvhTreeFault fault;

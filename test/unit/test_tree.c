@@ -404,7 +404,7 @@ check_no_memory(Rng *rng)
 		for (int build = 0; build < 2; build++)
 		{
 			BvhItem *items = make_tree_items(rng, world_boxes, some[k]);
-			BvhBuildOptions options = {(BvhBuildKind) build, NULL, NULL};
+			BvhBuildOptions options = {.kind = (BvhBuildKind) build};
 
 			for (long failing = 1;; failing++)
 			{

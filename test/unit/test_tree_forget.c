@@ -128,7 +128,7 @@ main(void)
 			Counter home_counter;
 			BvhEnv env = counter_env(&work_counter);
 			BvhEnv home = counter_env(&home_counter);
-			BvhBuildOptions options = {(BvhBuildKind) kind, NULL, &home};
+			BvhBuildOptions options = {.kind = (BvhBuildKind) kind, .home = &home};
 			BvhTree *tree;
 
 			if (bvh_tree_build(&env, items, n, &options, &tree) != BVH_OK)

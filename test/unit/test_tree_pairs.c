@@ -66,7 +66,7 @@ check_two(Rng *rng, const char *kind, Generator generate, Generator other)
 		BvhEnv env = counter_env(&counter);
 		BvhTree *tree_a;
 		BvhTree *tree_b;
-		BvhBuildOptions options = {(BvhBuildKind) rng_below(rng, 2), NULL, NULL};
+		BvhBuildOptions options = {.kind = (BvhBuildKind) rng_below(rng, 2)};
 		uint8_t *seen = must_alloc(na * nb);
 		bool fine;
 

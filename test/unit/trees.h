@@ -95,7 +95,7 @@ make_tree_items(Rng *rng, Generator generate, size_t n)
 static inline BvhTree *
 must_build(const BvhEnv *env, const BvhItem *items, size_t n, BvhBuildKind kind)
 {
-	BvhBuildOptions options = {kind, NULL, NULL};
+	BvhBuildOptions options = {.kind = kind};
 	BvhTree *tree;
 
 	if (bvh_tree_build(env, items, n, &options, &tree) != BVH_OK)
