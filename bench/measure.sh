@@ -23,8 +23,8 @@ rounds=${ROUNDS:-3}
 timeout=${TIMEOUT:-300}
 seconds=${SECONDS_PREPARED:-5}
 data=${DATA:-$here/../test/data}
-read -r -a wanted <<<"${CONTESTANTS:-gist bvh cube postgis_nd postgis_sp3d}"
-sections=" ${SECTIONS:-build overlap knn insert join rays frustum prepared grown tenfold real nested} "
+read -r -a wanted <<<"${CONTESTANTS:-gist bvh cached cube postgis_nd postgis_sp3d}"
+sections=" ${SECTIONS:-build overlap knn insert join rays frustum prepared cache grown tenfold real nested} "
 nested_skip=" ${NESTED_SKIP:-} "
 
 # a misspelt name would silently measure less
@@ -35,7 +35,7 @@ for who in "${wanted[@]}" ${NESTED_SKIP:-}; do
   }
 done
 for section in $sections; do
-  [[ " build overlap knn insert join rays frustum prepared grown tenfold real nested " == *" $section "* ]] || {
+  [[ " build overlap knn insert join rays frustum prepared cache grown tenfold real nested " == *" $section "* ]] || {
     echo "measure.sh: there is no section \"$section\"" >&2
     exit 2
   }
@@ -99,27 +99,76 @@ take_turns() {
   done
 }
 
-# prepare_queries SET WHO --- one client that runs a small query through a prepared statement
-prepare_queries() {
-  local set=$1 who=$2 script=$out/prepared.sql path tps
-  [[ -z ${lost[$who]:-} ]] || return 0
-  path=$(sql -c "SELECT path FROM bench.contestant WHERE name = '$who'")
-  cat >"$script" <<SQL
+# small_query WHO --- for pgbench: a box of side 10 at random
+small_query() {
+  cat <<SQL
 \set x1 random(0, 990)
 \set y1 random(0, 990)
 \set z1 random(0, 990)
 \set x2 :x1 + 10
 \set y2 :y1 + 10
 \set z2 :z1 + 10
-$(sql -c "SELECT bench.small_query('$who')")
+$(sql -c "SELECT bench.small_query('$1')")
 SQL
-  if tps=$(PGOPTIONS="$PGOPTIONS -c search_path=$path,pg_catalog -c enable_seqscan=off -c enable_bitmapscan=off" \
-    pgbench -n -M prepared -T "$seconds" -f "$script" --random-seed=1 2>"$err" | sed -n 's/^tps = \([0-9.]*\).*/\1/p') && [[ -n $tps ]]; then
+}
+
+# run_clients WHO CLIENTS SCRIPT --- transactions a second of as many clients, with prepared statements
+run_clients() {
+  local who=$1 settings
+  settings=$(sql -c "SELECT '-c search_path=' || path || ',pg_catalog' || coalesce(' -c ' || array_to_string(settings, ' -c '), '')
+    FROM bench.contestant WHERE name = '$who'")
+  # shellcheck disable=SC2001
+  settings=$(sed 's/ -c $//' <<<"$settings")
+  PGOPTIONS="$PGOPTIONS $settings -c enable_seqscan=off -c enable_bitmapscan=off" \
+    pgbench -n -M prepared -c "$2" -j "$2" -T "$seconds" -f "$3" --random-seed=1 2>"$err" | sed -n 's/^tps = \([0-9.]*\).*/\1/p'
+}
+
+# note_failure SECTION SET WHO
+note_failure() {
+  echo "$1,$2,$3,1,failed,1" >>"$csv"
+  echo "   $3: FAILED"
+  sed 's/^/      /' "$err"
+}
+
+# prepare_queries SET WHO --- one client that runs a small query through a prepared statement
+prepare_queries() {
+  local set=$1 who=$2 script=$out/prepared.sql tps
+  [[ -z ${lost[$who]:-} ]] || return 0
+  small_query "$who" >"$script"
+  if tps=$(run_clients "$who" 1 "$script") && [[ -n $tps ]]; then
     echo "prepared,$set,$who,1,prepared,$(awk "BEGIN { print 1e6 / $tps }")" >>"$csv"
   else
-    echo "prepared,$set,$who,1,failed,1" >>"$csv"
-    echo "   $who: FAILED"
-    sed 's/^/      /' "$err"
+    note_failure prepared "$set" "$who"
+  fi
+  rm -f "$script"
+}
+
+# compare_clients SET WHO --- how many times the rate of one client two have
+compare_clients() {
+  local set=$1 who=$2 script=$out/prepared.sql one two
+  [[ -z ${lost[$who]:-} ]] || return 0
+  small_query "$who" >"$script"
+  if one=$(run_clients "$who" 1 "$script") && two=$(run_clients "$who" 2 "$script") && [[ -n $one && -n $two ]]; then
+    echo "cache,$set,$who,1,clients,$(awk "BEGIN { print $two / $one }")" >>"$csv"
+  else
+    note_failure cache "$set" "$who"
+  fi
+  rm -f "$script"
+}
+
+# mix_inserts SET WHO --- nine small queries and an insert, by one client
+mix_inserts() {
+  local set=$1 who=$2 script=$out/mix.sql tps i=0
+  [[ -z ${lost[$who]:-} ]] || return 0
+  : >"$script"
+  while ((i++ < 9)); do
+    small_query "$who" >>"$script"
+  done
+  echo "INSERT INTO of_$who.boxes SELECT id, $(sql -c "SELECT regexp_replace(box, '\m([xyz][12])\M', ':\1::float8', 'g') FROM bench.contestant WHERE name = '$who'") FROM (SELECT -1 AS id) s;" >>"$script"
+  if tps=$(run_clients "$who" 1 "$script") && [[ -n $tps ]]; then
+    echo "cache,$set,$who,$3,mix,$(awk "BEGIN { print 1e5 / $tps }")" >>"$csv"
+  else
+    note_failure cache "$set" "$who"
   fi
   rm -f "$script"
 }
@@ -185,7 +234,7 @@ model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 echo "cpu|${model:-$(uname -m)}, $(nproc) cores" >>"$out/about.txt"
 
 if wants build || wants overlap || wants knn || wants insert || wants join || wants rays || wants frustum ||
-  wants prepared || wants grown; then
+  wants prepared || wants cache || wants grown; then
   say "random boxes: $rows rows, $probes probes, $centres searches, $inserts inserts"
   sql -f "$here/sql/random.sql" -v rows="$rows" -v probes="$probes" -v inserts="$inserts" -v world=1000
   load random
@@ -228,6 +277,19 @@ if wants build || wants overlap || wants knn || wants insert || wants join || wa
       prepare_queries random "$who"
     done
   fi
+  if wants cache; then
+    say "random boxes: two clients, and inserts among queries, $seconds s each"
+    ours=$(sql -c "SELECT name FROM bench.contestant WHERE ours AND method = 'bvh' ORDER BY name")
+    for who in $ours; do
+      compare_clients random "$who"
+    done
+    for ((round = 1; round <= rounds; round++)); do
+      for who in $ours; do
+        measure build random "$who" "$round" "SELECT FROM bench.build('$who')" "VACUUM of_$who.boxes"
+        mix_inserts random "$who" "$round"
+      done
+    done
+  fi
   if wants grown; then
     say "random boxes: indexes grown row by row"
     take_turns grown random 1 "SELECT FROM bench.grow('%s')" "VACUUM ANALYZE of_%s.boxes" \
@@ -240,7 +302,7 @@ if wants tenfold; then
   everybody=("${contestants[@]}")
   contestants=()
   for who in "${everybody[@]}"; do
-    [[ $(sql -c "SELECT ours FROM bench.contestant WHERE name = '$who'") == f ]] || contestants+=("$who")
+    [[ $(sql -c "SELECT ours AND NOT bench.is_cached(c) FROM bench.contestant c WHERE name = '$who'") == f ]] || contestants+=("$who")
   done
   # as dense as before, so a probe has as many hits
   sql -f "$here/sql/random.sql" -v rows=$((10 * rows)) -v probes="$probes" -v inserts=0 -v world=2154.43469

@@ -29,6 +29,10 @@ my @figures = (
     [frustum    => 'frustum of 1%',             'ms', 1],
     [frustum_gain => 'frustum, times seq. scan', 'x', 1],
     [prepared   => 'one query, prepared',      'us', 1],
+    [mix        => 'query, a tenth inserts',    'us', 1],
+    [clients    => 'two clients to one',        'x',  1],
+    [cache_build => 'tree in shared memory, to the build', 'x', 1],
+    [cache_bytes => 'bytes a box there',        '',   1],
     [grown      => 'overlap, grown by inserts', 'us', 1],
     [leaf_pages => 'leaf pages of a probe',     '',   1],
     [tenfold    => 'overlap, to a tenth of it', 'x',  1],
@@ -40,7 +44,8 @@ my %scale = map { $_->[0] => $_->[3] } @figures;
 # the part of measure.sh that yields a figure; when it was cut short, so was the figure
 my %section = (build => 'build', size => 'build', overlap => 'overlap', knn => 'knn', insert => 'insert',
     joined => 'join', best_join => 'join', join_gain => 'join', rays => 'rays', ray_pages => 'rays',
-    frustum => 'frustum', frustum_gain => 'frustum', prepared => 'prepared', grown => 'grown', leaf_pages => 'overlap', tenfold => 'overlap');
+    frustum => 'frustum', frustum_gain => 'frustum', prepared => 'prepared',
+    mix => 'cache', clients => 'cache', cache_build => 'build', cache_bytes => 'build', grown => 'grown', leaf_pages => 'overlap', tenfold => 'overlap');
 
 my (@who, %title, %ours, %tolerance, %about, %left_out, @sets, %boxes);
 open my $in, '<', "$dir/about.txt" or die "$dir/about.txt: $!\n";

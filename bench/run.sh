@@ -14,8 +14,8 @@
 #   ROUNDS=3             how often each is timed; the fastest counts
 #   TIMEOUT=300          seconds that a statement may take
 #   DATA=test/data       folder with the real sets
-#   CONTESTANTS="gist bvh cube postgis_nd postgis_sp3d"
-#   SECTIONS="build overlap knn insert join rays frustum prepared grown tenfold real nested"
+#   CONTESTANTS="gist bvh cached cube postgis_nd postgis_sp3d"
+#   SECTIONS="build overlap knn insert join rays frustum prepared cache grown tenfold real nested"
 #   SECONDS_PREPARED=5   for how long a prepared statement is run
 #   NESTED_SKIP=""       contestants left out of the nested boxes ("cube" saves minutes)
 #
@@ -50,6 +50,7 @@ tools/server.sh -s "$stage" -k "$results" \
   -o max_wal_size=8GB -o checkpoint_timeout=1h -o fsync=off -o jit=off -o autovacuum=off \
   -o max_parallel_workers=0 -o max_parallel_workers_per_gather=0 \
   -o max_parallel_maintenance_workers=0 \
+  -o shared_preload_libraries=bvhindex -o bvhindex.cache_size=1GB -o bvhindex.use_cache=off \
   -- bench/measure.sh
 
 status=0

@@ -11,6 +11,8 @@ use Test::More;
 my $readme = slurp_file('README.md');
 my $node = PostgreSQL::Test::Cluster->new('readme');
 $node->init;
+# the section about the cache says so
+$node->append_conf('postgresql.conf', "shared_preload_libraries = 'bvhindex'\n");
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION bvhindex');
 

@@ -47,7 +47,19 @@ one($node, "SET bvhindex.use_cache = off; " . sprintf($search, 3));
 is(cache('hits'), 5, 'unless the session does not want to');
 is(one($node, 'SELECT bvh_cache_load($$t_b$$)'), 5000, 'to load it again changes nothing');
 is(cache('builds'), 1, 'nor builds it');
+my $cost = q{CREATE FUNCTION cost(query text) RETURNS float8 LANGUAGE plpgsql AS $$
+	DECLARE plan json;
+	BEGIN
+		SET LOCAL enable_seqscan = off;
+		SET LOCAL enable_bitmapscan = off;
+		EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+		RETURN plan #> '{0,Plan,Total Cost}';
+	END $$};
+$node->safe_psql('postgres', $cost);
+my @warm = map { one($node, "SELECT cost(\$\$$_\$\$)") } 'SELECT FROM t WHERE b && box3d(10, 10, 10, 90, 90, 90)', 'SELECT FROM t ORDER BY b <-> box3d(1, 1, 1) LIMIT 5';
 is(one($node, 'SELECT bvh_cache_drop($$t_b$$)'), 't', 'a tree is dropped');
+my @cold = map { one($node, "SELECT cost(\$\$$_\$\$)") } 'SELECT FROM t WHERE b && box3d(10, 10, 10, 90, 90, 90)', 'SELECT FROM t ORDER BY b <-> box3d(1, 1, 1) LIMIT 5';
+cmp_ok($warm[$_], '<', $cold[$_], 'the planner takes a scan to be cheaper with a tree') foreach 0, 1;
 is(one($node, 'SELECT bvh_cache_drop($$t_b$$)'), 'f', 'and is gone');
 is(cache('state, boxes, bytes'), 'cold|0|0', 'and so is its memory');
 
