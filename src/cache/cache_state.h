@@ -68,7 +68,10 @@ typedef struct CacheEntry
 	uint64 nbuilds;
 	TimestampTz last_build;
 	double last_build_ms;
+	char pad_end[16];
 } CacheEntry;
+
+StaticAssertDecl(sizeof(CacheEntry) % 64 == 0, "entries share no cache line");
 
 typedef struct CacheStripe
 {
@@ -82,10 +85,13 @@ typedef struct CacheControl
 	int tranche;
 	pg_atomic_uint64 last_serial;
 	pg_atomic_uint64 used; /* bytes, of old trees that someone has mapped, too */
+	char pad[64 - 3 * sizeof(uint64) - sizeof(LWLock)];
 	CacheKey keys[CACHE_ENTRIES];
 	CacheEntry entries[CACHE_ENTRIES];
 	CacheStripe stripes[CACHE_ENTRIES][CACHE_STRIPES];
 } CacheControl;
+
+StaticAssertDecl(offsetof(CacheControl, entries) % 64 == 0, "nor with what is before");
 
 /* ---------------------------------------------------------------- the delta */
 
