@@ -130,7 +130,7 @@ run_major() {
   fi
   in_chroot "$dir" "$pg_config" --version
   in_chroot "$dir" env PG_CONFIG="$pg_config" BVH_BUILD=/tmp/build \
-    bash /mnt/src/test/run build-gcc regress pgtap isolation tap 2>&1 | tee "$log" | sed '$d' || true
+    bash /mnt/src/test/run build-gcc regress pgtap cached isolation cached-isolation tap 2>&1 | tee "$log" | sed '$d' || true
   last=$(tail -n 1 "$log")
   if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then
     passed=$((passed + BASH_REMATCH[1]))

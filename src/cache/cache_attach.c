@@ -189,20 +189,15 @@ bvh_cache_attach(CacheControl *control, int slot, const CacheKey *key)
 /* ---------------------------------------------------------------- letting go */
 
 /*
- * bvh_cache_retire_delta --- let go of a delta that is this backend's to drop
+ * bvh_cache_retire_delta --- let go of a delta that this backend has mapped
  */
 void
 bvh_cache_retire_delta(dsm_handle handle)
 {
 	dsm_segment *segment = dsm_find_mapping(handle);
-	bool was_mapped = segment != NULL;
 
-	if (!was_mapped)
-		segment = attach_segment(handle);
 	leave_delta(dsm_segment_address(segment));
 	dsm_unpin_segment(handle);
-	if (!was_mapped)
-		dsm_detach(segment);
 }
 
 /*
@@ -211,13 +206,20 @@ bvh_cache_retire_delta(dsm_handle handle)
  * The entry must be locked for oneself.  Who has the tree mapped keeps it.
  */
 void
-bvh_cache_retire(CacheControl *control, CacheEntry *entry)
+bvh_cache_retire(CacheEntry *entry)
 {
+	dsm_segment *borrowed = NULL;
+
 	if (pg_atomic_read_u64(&entry->serial) == 0)
 		return;
+	/* before anything is changed, as it may fail */
+	if (dsm_find_mapping(entry->delta) == NULL)
+		borrowed = attach_segment(entry->delta);
 	pg_atomic_write_u64(&entry->serial, 0);
 	bvh_cache_retire_delta(entry->delta);
 	dsm_unpin_segment(entry->tree);
+	if (borrowed != NULL)
+		dsm_detach(borrowed);
 	entry->delta = DSM_HANDLE_INVALID;
 	entry->tree = DSM_HANDLE_INVALID;
 	entry->nboxes = 0;

@@ -322,7 +322,7 @@ publish(Build *build, uint32 first, IdSet *set, bool has_nulls, double ms)
 	if (has_nulls)
 		pg_atomic_write_u32(&delta->has_nulls, 1);
 
-	bvh_cache_retire(build->control, entry);
+	bvh_cache_retire(entry);
 	dsm_pin_segment(tree->tree_segment);
 	entry->delta = dsm_segment_handle(tree->delta_segment);
 	entry->tree = dsm_segment_handle(tree->tree_segment);
@@ -472,7 +472,7 @@ bvh_cache_forget(Relation index)
 	{
 		was_there = pg_atomic_read_u64(&entry->serial) != 0;
 		entry->is_doomed = true;
-		bvh_cache_retire(control, entry);
+		bvh_cache_retire(entry);
 	}
 	LWLockRelease(&entry->lock);
 	bvh_cache_detach_stale();

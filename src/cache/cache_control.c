@@ -208,7 +208,7 @@ reuse_entry(CacheControl *shared, int slot, const CacheKey *key)
 	is_free = pg_atomic_read_u64(&entry->building) == 0;
 	if (is_free)
 	{
-		bvh_cache_retire(shared, entry);
+		bvh_cache_retire(entry);
 		/* scans under way will not hear of vacuums any more */
 		pg_atomic_fetch_add_u64(&entry->vacuums, 1);
 		entry->key = *key;
@@ -313,7 +313,7 @@ bvh_cache_make_room(CacheControl *shared, uint64 bytes, int slot)
 		entry = &shared->entries[oldest];
 		LWLockAcquire(&entry->lock, LW_EXCLUSIVE);
 		promised += entry->bytes;
-		bvh_cache_retire(shared, entry);
+		bvh_cache_retire(entry);
 		LWLockRelease(&entry->lock);
 		promised -= Min(promised, used - pg_atomic_read_u64(&shared->used));
 	}

@@ -332,7 +332,7 @@ bvh_cache_after_insert(Relation index, const BvhCacheInsert *insert, const Box3 
 						   current->delta->first;
 		if (current->delta->has_overflowed)
 		{
-			bvh_cache_retire(control, entry);
+			bvh_cache_retire(entry);
 			current = NULL;
 		}
 		else if (!current->delta->is_merging && is_merge_due(current->delta))

@@ -213,7 +213,7 @@ extern void bvh_cache_key(Relation index, CacheKey *key);
 extern int bvh_cache_find(CacheControl *control, const CacheKey *key);
 extern int bvh_cache_find_or_add(CacheControl *control, const CacheKey *key);
 extern bool bvh_cache_make_room(CacheControl *control, uint64 bytes, int slot);
-extern void bvh_cache_retire(CacheControl *control, CacheEntry *entry);
+extern void bvh_cache_retire(CacheEntry *entry);
 extern void bvh_cache_retire_delta(dsm_handle handle);
 
 /* seconds are fine enough to tell what was used long ago, and seldom change */

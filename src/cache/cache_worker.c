@@ -40,6 +40,8 @@
 /* builds that vacuum may disturb until we leave it */
 #define MOST_TRIES 3
 
+StaticAssertDecl(sizeof(CacheKey) <= BGW_EXTRALEN, "a key goes along with a worker");
+
 extern PGDLLEXPORT void bvh_cache_worker_main(Datum arg);
 
 /* can others see the index? */
@@ -64,7 +66,6 @@ start_worker(const CacheKey *key)
 			sizeof(worker.bgw_function_name));
 	strlcpy(worker.bgw_name, "bvhindex cache builder", sizeof(worker.bgw_name));
 	strlcpy(worker.bgw_type, "bvhindex cache builder", sizeof(worker.bgw_type));
-	StaticAssertStmt(sizeof(CacheKey) <= BGW_EXTRALEN, "a key goes along");
 	memcpy(worker.bgw_extra, key, sizeof(CacheKey));
 	return RegisterDynamicBackgroundWorker(&worker, NULL);
 }

@@ -68,7 +68,7 @@ is_right(Rng *rng, const BvhTree *tree, const BvhEnv *env, const BvhItem *items,
 static void
 check_kind(Rng *rng, const char *kind, Generator generate)
 {
-	static const size_t numbers[] = {2, 100, 1000, 20000};
+	static const size_t numbers[] = {2, 100, 1000, 5000};
 	static const int lengths[] = {1, 20, 120, 600};
 
 	for (int i = 0; i < LENGTH_OF(numbers); i++)
