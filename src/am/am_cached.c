@@ -48,7 +48,7 @@ can_serve(IndexScanDesc scan)
 {
 	BvhScanOpaque so = (BvhScanOpaque) scan->opaque;
 
-	if (!so->match_boxes || scan->numberOfOrderBys > 1)
+	if (!so->match_boxes || scan->numberOfOrderBys > 1 || !bvh_scan_is_of_boxes(scan))
 		return false;
 	if (scan->xs_want_itup && IndexRelationGetNumberOfAttributes(scan->indexRelation) > 1)
 		return false;
