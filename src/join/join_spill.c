@@ -20,6 +20,7 @@
 
 #include <math.h>
 
+#include "access/htup_details.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 
