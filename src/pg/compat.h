@@ -70,6 +70,7 @@
 
 /* 19 lets other access methods have GiST's stand-in for an LSN */
 #if PG_VERSION_NUM >= 190000
+#include "access/xloginsert.h"
 #define bvh_fake_lsn(relation) XLogGetFakeLSN(relation)
 #else
 #define bvh_fake_lsn(relation) gistGetFakeLSN(relation)
