@@ -7,7 +7,9 @@
 # prove's summary comes last and only when something failed.  A program in it
 # without a failed test has crashed, or has run fewer tests than it planned:
 # that counts as one failure.
+# There may be several proves, one after the other.
 /^Test Summary Report/ { in_summary = 1 }
+/^Result: / { in_summary = 0; next }
 in_summary && /\(Wstat: .*Tests: / {
 	unexplained = /Failed: 0\)/
 	if (unexplained && !/\(Wstat: 0 /)

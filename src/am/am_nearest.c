@@ -9,10 +9,10 @@
  * item, so a page enters it once, not once for each of its items, and items
  * that are never reached are never sorted.
  *
- * Distances, or times of entry, are those of the operator, computed by the same steps for
- *boxes and for the unions above them, so a union is never farther than what is below it
- *and rows leave in exact order.  At equal distances, rows come before pages, and NULL
- *comes after all numbers.
+ * Distances, or times of entry, are those of the operator, computed by the same
+ * steps for boxes and for the unions above them, so a union is never farther than
+ * what is below it and rows leave in exact order.  At equal distances, rows come
+ * before pages, and NULL comes after all numbers.
  *
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------

@@ -163,6 +163,25 @@ check_column(Relation rel, int column, bool is_right, const char *wanted)
 					   wanted));
 }
 
+/* what a BEFORE trigger sees of a generated column is of the row before, or nothing */
+static void
+check_not_generated(Relation rel, int column)
+{
+	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(rel), column - 1);
+
+	if (attribute->attgenerated != '\0')
+		ereport(
+			ERROR,
+			errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			errmsg("column \"%s\" of relation \"%s\" is a generated column",
+				   NameStr(attribute->attname),
+				   RelationGetRelationName(rel)),
+			errdetail(
+				"Generated columns are computed after all triggers BEFORE the change."),
+			errhint(
+				"Let the application set an ordinary column, or call box3d_fatten()."));
+}
+
 static void
 check_call(FunctionCallInfo fcinfo)
 {
@@ -212,6 +231,13 @@ read_arguments(const TriggerData *trigger, MemoryContext cxt)
 				 is_box3d(
 					 getBaseType(SPI_gettypeid(RelationGetDescr(rel), fattening->tight))),
 				 "box3d");
+	if (fattening->fat == fattening->tight)
+		ereport(ERROR,
+				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("trigger \"%s\" gives bvh_fatten() one column for both boxes",
+					   trigger->tg_trigger->tgname));
+	check_not_generated(rel, fattening->fat);
+	check_not_generated(rel, fattening->tight);
 	if (nargs == MAX_ARGS)
 	{
 		fattening->displacement = find_column(rel, args[DISPLACEMENT_COLUMN]);
@@ -221,6 +247,7 @@ read_arguments(const TriggerData *trigger, MemoryContext cxt)
 						 SPI_gettypeid(RelationGetDescr(rel), fattening->displacement)) ==
 						 FLOAT8ARRAYOID,
 					 "double precision[]");
+		check_not_generated(rel, fattening->displacement);
 	}
 	return fattening;
 }

@@ -237,6 +237,7 @@ planes3d_to_array(PG_FUNCTION_ARGS)
 Datum
 planes3d_frustum(PG_FUNCTION_ARGS)
 {
+	ArrayType *array = PG_GETARG_ARRAYTYPE_P(0);
 	bool row_major = PG_GETARG_BOOL(1);
 	double given[16];
 	double m[4][4];
@@ -244,7 +245,13 @@ planes3d_frustum(PG_FUNCTION_ARGS)
 	Planes3 *planes;
 	int n;
 
-	box3d_get_numbers(PG_GETARG_ARRAYTYPE_P(0),
+	/* whoever writes rows in brackets means rows */
+	if (ARR_NDIM(array) == 2 && !row_major)
+		ereport(ERROR,
+				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("a clip matrix of two dimensions is by rows"),
+				errhint("Add row_major => true, or give 16 numbers by columns."));
+	box3d_get_numbers(array,
 					  16,
 					  "clip matrix",
 					  "The matrix takes (x, y, z, 1) to clip space; by columns, as "
@@ -254,7 +261,11 @@ planes3d_frustum(PG_FUNCTION_ARGS)
 		for (int column = 0; column < 4; column++)
 			m[row][column] = given[row_major ? row * 4 + column : column * 4 + row];
 	n = planes3_of_frustum(m, PG_GETARG_BOOL(2), number);
-	check_number(n, ERRCODE_INVALID_PARAMETER_VALUE);
+	if (n == 0)
+		ereport(ERROR,
+				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("clip matrix has no planes: it shows everything, or nothing"),
+				errhint("Give the product of projection and view."));
 	planes = alloc_planes(n);
 	for (int i = 0; i < n; i++)
 		set_plane(&planes->plane[i], number[i], ERRCODE_INVALID_PARAMETER_VALUE);

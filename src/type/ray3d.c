@@ -11,6 +11,7 @@
 #include "common/hashfn.h"
 #include "lib/stringinfo.h"
 #include "libpq/pqformat.h"
+#include "utils/float.h"
 
 #include "core/ray3_text.h"
 #include "pg/compat.h"
@@ -177,7 +178,28 @@ ray3d_make(PG_FUNCTION_ARGS)
 }
 
 /*
- * ray3d_segment(ax, ay, az, bx, by, bz) --- from a at time 0 to b at time 1
+ * to - from, rounded away from zero, so that a segment ends no sooner than it should
+ */
+static double
+way_between(double from, double to)
+{
+	double way = to - from;
+	double back = way - to;
+	double error = (to - (way - back)) - (from + back);
+
+	if (isinf(way) && isfinite(from) && isfinite(to))
+		float_overflow_error();
+	/* Knuth's two-sum: way + error is what the difference is */
+	if (way > 0.0 && error > 0.0)
+		return nextafter(way, INFINITY);
+	if (way < 0.0 && error < 0.0)
+		return nextafter(way, -INFINITY);
+	return way;
+}
+
+/*
+ * ray3d_segment(ax, ay, az, bx, by, bz) --- from a at time 0 to b at time 1, or the
+ * least bit farther
  */
 Datum
 ray3d_segment(PG_FUNCTION_ARGS)
@@ -188,7 +210,7 @@ ray3d_segment(PG_FUNCTION_ARGS)
 	for (int d = 0; d < 3; d++)
 	{
 		from[d] = PG_GETARG_FLOAT8(d);
-		way[d] = PG_GETARG_FLOAT8(d + 3) - from[d];
+		way[d] = way_between(from[d], PG_GETARG_FLOAT8(d + 3));
 	}
 	PG_RETURN_RAY3_P(make_ray(from, from, way, 1.0, ERRCODE_INVALID_PARAMETER_VALUE));
 }
