@@ -289,7 +289,11 @@ collect(Relation index, BvhCacheItems *items)
 				{
 					if ((GistFollowRight(page) || start < GistPageGetNSN(page)) &&
 						right < at)
+					{
+						/* a split that a crash left half done has been read already */
+						items->is_stirred = true;
 						blkno = right;
+					}
 					nleaves++;
 					nsplit += !XLogRecPtrIsInvalid(GistPageGetNSN(page));
 					is_complete = collect_leaf(index, page, on_page, items);

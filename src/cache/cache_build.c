@@ -158,7 +158,9 @@ clean_up(int code, Datum arg)
 	{
 		Delta *delta = build->tree->delta;
 
-		LWLockAcquire(&entry->lock, LW_EXCLUSIVE);
+		/* the error may have come up under it */
+		if (!LWLockHeldByMe(&entry->lock))
+			LWLockAcquire(&entry->lock, LW_EXCLUSIVE);
 		if (pg_atomic_read_u64(&entry->building) == delta->serial)
 		{
 			pg_atomic_write_u64(&entry->building, 0);
@@ -335,12 +337,14 @@ publish(Build *build, uint32 first, IdSet *set, bool has_nulls, double ms)
 	entry->last_build = GetCurrentTimestamp();
 	entry->last_build_ms = ms;
 	build->counted = 0;
-	pg_atomic_write_u64(&entry->building, 0);
 	pg_atomic_write_u64(&entry->last_used, bvh_cache_now());
 	pg_atomic_write_u64(&entry->misses, 0);
 	pg_atomic_write_u64(&entry->next_check, 0);
 	pg_write_barrier();
 	pg_atomic_write_u64(&entry->serial, delta->serial);
+	/* who inserts looks at them without the lock, in the other order: see has_reader() */
+	pg_write_barrier();
+	pg_atomic_write_u64(&entry->building, 0);
 	LWLockRelease(&entry->lock);
 	build->result = CACHE_BUILT;
 	return true;

@@ -8,6 +8,10 @@
  */
 #include "postgres.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "common/hashfn.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/shmem.h"
@@ -128,9 +132,50 @@ bvh_cache_install(void)
 
 /* ---------------------------------------------------------------- the table */
 
+/*
+ * folder_of_database --- what tells the database's folder from one before it of the
+ * same path
+ *
+ * A database may be moved away and back again, or dropped and made anew under its
+ * number, and then its indexes have the files of before with other contents.
+ * Nobody is connected meanwhile, so all who are agree on this.
+ */
+static uint64
+folder_of_database(void)
+{
+	static uint64 folder = 0;
+	struct stat status;
+	char path[MAXPGPATH];
+
+	if (folder != 0)
+		return folder;
+	snprintf(path, sizeof(path), "%s/PG_VERSION", DatabasePath);
+	if (stat(path, &status) != 0)
+		ereport(ERROR,
+				errcode_for_file_access(),
+				errmsg("could not stat file \"%s\": %m", path));
+	folder = (uint64) status.st_ino;
+#ifdef STATX_BTIME
+	{
+		struct statx more;
+
+		/* numbers of inodes are used again; it does not matter where this is unknown */
+		if (statx(AT_FDCWD, path, 0, STATX_BTIME, &more) == 0 &&
+			(more.stx_mask & STATX_BTIME) != 0)
+			folder = hash_combine64(folder,
+									(uint64) more.stx_btime.tv_sec *
+											UINT64CONST(1000000000) +
+										more.stx_btime.tv_nsec);
+	}
+#endif
+	folder = Max(folder, 1);
+	return folder;
+}
+
 void
 bvh_cache_key(Relation index, CacheKey *key)
 {
+	key->folder = folder_of_database();
 	key->database = MyDatabaseId;
 	key->tablespace = bvh_relation_tablespace(index);
 	key->file = bvh_relation_file(index);

@@ -282,6 +282,21 @@ bvh_cache_before_insert(Relation index, BvhCacheInsert *insert)
 }
 
 /*
+ * has_reader --- is there a tree, or is one being built, that must know of a row?
+ *
+ * A build that ends sets the one before it clears the other.  Read the other way
+ * round, there is no moment at which both seem to be none.
+ */
+static bool
+has_reader(CacheEntry *entry)
+{
+	if (pg_atomic_read_u64(&entry->building) != 0)
+		return true;
+	pg_read_barrier();
+	return pg_atomic_read_u64(&entry->serial) != 0;
+}
+
+/*
  * bvh_cache_after_insert --- call when the row is on a page; box is NULL for a
  * row without
  */
@@ -307,8 +322,7 @@ bvh_cache_after_insert(Relation index, const BvhCacheInsert *insert, const Box3 
 	if (slot < 0)
 		return;
 	entry = &control->entries[slot];
-	if (pg_atomic_read_u64(&entry->serial) == 0 &&
-		pg_atomic_read_u64(&entry->building) == 0)
+	if (!has_reader(entry))
 		return;
 
 	LWLockAcquire(&entry->lock, LW_EXCLUSIVE);

@@ -72,7 +72,8 @@ may_serve(Relation index, Snapshot snapshot)
 		   index->rd_rel->relpersistence != RELPERSISTENCE_TEMP &&
 		   /* pages are what serializable transactions lock */
 		   XactIsoLevel != XACT_SERIALIZABLE && !RecoveryInProgress() &&
-		   !bvh_old_snapshots_may_fail();
+		   /* of a standby: what its primary found dead may be alive to it */
+		   !TransactionStartedDuringRecovery() && !bvh_old_snapshots_may_fail();
 }
 
 /*
@@ -91,13 +92,19 @@ bvh_cache_take(BvhCacheScan *scan, Relation index, Snapshot snapshot)
 	int slot;
 
 	bvh_cache_release(scan);
-	if (!may_serve(index, snapshot))
-		return false;
 	control = bvh_cache_control();
 	if (control == NULL)
 		return false;
 	bvh_cache_key(index, &key);
 	slot = bvh_cache_find(control, &key);
+	if (!may_serve(index, snapshot))
+	{
+		/* somebody has to notice that the cache was turned off */
+		if (bvh_cache_size == 0 && slot >= 0 &&
+			pg_atomic_read_u64(&control->entries[slot].serial) != 0)
+			(void) bvh_cache_forget(index);
+		return false;
+	}
 	if (unlikely(slot < 0))
 	{
 		slot = bvh_cache_find_or_add(control, &key);
@@ -150,7 +157,7 @@ bvh_cache_is_warm(Relation index)
 	CacheKey key;
 	int slot;
 
-	if (control == NULL || bvh_use_cache == BVH_CACHE_OFF ||
+	if (control == NULL || bvh_use_cache == BVH_CACHE_OFF || bvh_cache_size == 0 ||
 		XactIsoLevel == XACT_SERIALIZABLE)
 		return false;
 	bvh_cache_key(index, &key);

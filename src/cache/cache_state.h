@@ -36,6 +36,7 @@ typedef struct CacheKey
 	Oid tablespace;
 	Oid file;
 	Oid index;
+	uint64 folder; /* of the database, which may be another one of that number */
 } CacheKey;
 
 /*
@@ -68,7 +69,7 @@ typedef struct CacheEntry
 	uint64 nbuilds;
 	TimestampTz last_build;
 	double last_build_ms;
-	char pad_end[16];
+	char pad_end[8];
 } CacheEntry;
 
 StaticAssertDecl(sizeof(CacheEntry) % 64 == 0, "entries share no cache line");
@@ -227,7 +228,7 @@ static inline bool
 cache_key_equals(const CacheKey *a, const CacheKey *b)
 {
 	return a->file == b->file && a->index == b->index && a->database == b->database &&
-		   a->tablespace == b->tablespace;
+		   a->tablespace == b->tablespace && a->folder == b->folder;
 }
 
 /* ---------------------------------------------------------------- cache_attach.c */

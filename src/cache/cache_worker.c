@@ -37,6 +37,9 @@
 /* a worker that has not begun by then never will */
 #define PATIENCE 60
 
+/* after a build that came to nothing, so many scans before the next */
+#define SCANS_PER_FAILURE 1024
+
 /* builds that vacuum may disturb until we leave it */
 #define MOST_TRIES 3
 
@@ -174,7 +177,8 @@ bvh_cache_want(CacheControl *control, int slot, Relation index)
 		is_local(index))
 	{
 		/* at a time when it may have grown */
-		pg_atomic_write_u64(&entry->next_check, Max(npages / PAGES_PER_SCAN, 2 * misses));
+		pg_atomic_write_u64(&entry->next_check,
+							misses + Max(npages / PAGES_PER_SCAN, FIRST_CHECK));
 		return;
 	}
 
@@ -185,7 +189,8 @@ bvh_cache_want(CacheControl *control, int slot, Relation index)
 		return;
 
 	/* when it comes to nothing, not so soon again */
-	pg_atomic_write_u64(&entry->next_check, 2 * misses);
+	pg_atomic_write_u64(&entry->next_check,
+						misses + Max(npages / PAGES_PER_SCAN, SCANS_PER_FAILURE));
 	bvh_cache_key(index, &key);
 	if (!start_worker(&key))
 	{

@@ -113,10 +113,11 @@ my %file = (
 	  . "CREATE INDEX CONCURRENTLY t_x ON t USING bvh (b);\nDROP INDEX CONCURRENTLY t_x;\n"
 	  . "BEGIN;\nTRUNCATE v;\nINSERT INTO v (b) SELECT any_box() FROM generate_series(1, 300) i;\nSAVEPOINT s;\nTRUNCATE v;\nROLLBACK TO s;\nSELECT compare('v', 'always');\nROLLBACK;\n");
 append_to_file($node->basedir . "/$_.sql", $file{$_}) foreach keys %file;
+my $time = $seconds;
 sub bench
 {
 	my ($clients, @names) = @_;
-	return [ 'pgbench', '-n', '-c', $clients, '-T', $seconds, map { ('-f', $node->basedir . "/$_.sql") } @names ];
+	return [ 'pgbench', '-n', '-c', $clients, '-T', $time, map { ('-f', $node->basedir . "/$_.sql") } @names ];
 }
 
 run_benches($node,
@@ -132,6 +133,22 @@ cmp_ok($hits, '>', 1000, 'the cache was at work');
 cmp_ok($builds, '>', 10, 'and was built often');
 cmp_ok($delta, '>', 100, 'beside inserts');
 note("$hits hits, $builds builds, at most $delta rows in a delta");
+# a tree is published, thousands of times, while others are in the middle of an insert
+$node->safe_psql('postgres', q{
+	CREATE TABLE w (id serial, b box3d) WITH (autovacuum_enabled = off);
+	CREATE INDEX w_b ON w USING bvh (b);
+});
+my $count = q{SELECT %s FROM w WHERE b && box3d(-1000, -1000, -1000, 1000, 1000, 1000)};
+append_to_file($node->basedir . '/insert_w.sql', "INSERT INTO w (b) VALUES (any_box());\n");
+append_to_file($node->basedir . '/truncate_w.sql', "TRUNCATE w;\n");
+append_to_file($node->basedir . '/publish_w.sql',
+	"SELECT bvh_cache_drop('w_b');\nSET enable_seqscan = off;\nSET bvhindex.use_cache = always;\n"
+	  . sprintf($count, 'count(*)') . ";\nBEGIN ISOLATION LEVEL REPEATABLE READ;\n"
+	  . sprintf($count, 'count(*) AS cached') . " \\gset\nSET LOCAL bvhindex.use_cache = off;\n"
+	  . sprintf($count, '1 / (count(*) = :cached)::int AS as_pages_do') . ";\nCOMMIT;\n");
+$time = int($seconds / 6);
+run_benches($node, inserters => bench(2, 'insert_w'), publisher => bench(1, ('publish_w') x 8, 'truncate_w'));
+
 foreach my $table ('t', 'u', 'v')
 {
 	is($node->psql('postgres', "SELECT compare('$table', 'always')"), 0, "$table: the same rows in the end");
