@@ -25,6 +25,9 @@
 #define OUTER_PART 8
 #define MIN_OTHERS ((Size) 64 * 1024)
 
+/* inner rows from which all others are divided, if these can't fit into memory */
+#define SAMPLE_ROWS 65536
+
 /* boxes of an inner tree that outer rows search one by one */
 #define SMALL_TREE 16384
 
@@ -211,15 +214,39 @@ bvh_join_is_full(const BvhJoinState *state)
 	return rows->n > 0 && (size > inner_room(state) || rows->n >= BVH_MOST_BOXES);
 }
 
-/* bvh_join_read_inner --- all inner rows; false if the memory is full before their end */
+/*
+ * enough_rows --- how many inner rows to read before they are divided into parts
+ *
+ * A sample, if the planner is right that they can't all fit: then nothing is won by
+ * filling the memory first.
+ */
+static size_t
+enough_rows(const BvhJoinState *state)
+{
+	const Plan *plan = innerPlanState(state)->plan;
+
+	if (plan->plan_rows < BVH_MOST_BOXES &&
+		bvh_join_fits(state, (uint64) plan->plan_rows, 0))
+		return SIZE_MAX;
+	return SAMPLE_ROWS;
+}
+
+/*
+ * bvh_join_read_inner --- all inner rows; false if there are more than fit, or than
+ * are expected to
+ */
 bool
 bvh_join_read_inner(BvhJoinState *state)
 {
 	TupleTableSlot *slot;
 	JoinBox box;
 
-	bvh_inner_reserve(&state->inner_rows, &state->memory, state->expected_rows);
-	while (!bvh_join_is_full(state))
+	size_t enough = enough_rows(state);
+
+	bvh_inner_reserve(&state->inner_rows,
+					  &state->memory,
+					  Min(state->expected_rows, enough));
+	while (!bvh_join_is_full(state) && state->inner_rows.n < enough)
 	{
 		slot = bvh_join_next_inner(state, &box);
 		if (slot == NULL)

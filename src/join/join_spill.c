@@ -35,8 +35,12 @@
 /* parts that rows are divided into at once */
 #define MOST_CELLS 512
 
-/* how full a part is meant to be, since not all get as many rows */
+/*
+ * How full a part is meant to be, since not all get as many rows; and how many rows
+ * are enough, as a larger tree outgrows the CPU's caches, and takes a quarter longer.
+ */
 #define PART_FILL 0.7
+#define PART_ROWS 65536.0
 
 /*
  * A part that got more than this of the rows that were divided, or that comes from
@@ -207,6 +211,13 @@ cut(BvhJoinState *state, RowSource *source)
 
 static void divide_part(BvhJoinState *state, const SpillPart *part, int ndivisions);
 
+/* rows of a part, when so many fill the memory */
+static double
+part_rows(size_t nrows)
+{
+	return Min(PART_FILL * nrows, PART_ROWS);
+}
+
 /*
  * divide --- what the source has, among cells of space
  *
@@ -217,7 +228,7 @@ static void
 divide(BvhJoinState *state, RowSource *source, double expected_rows, int ndivisions)
 {
 	InnerRows *rows = &state->inner_rows;
-	double wanted = ceil(expected_rows / (PART_FILL * rows->n));
+	double wanted = ceil(expected_rows / part_rows(rows->n));
 	int ncells = (int) Min(Max(wanted, 2.0), MOST_CELLS);
 	uint64 nrows = 0;
 	SpaceCells *cells;
@@ -321,7 +332,7 @@ bvh_spill_inner(BvhJoinState *state)
 	bvh_file_create(&state->spill->inner,
 					&state->memory,
 					block_size(state,
-							   (int) Min(expected_rows / state->inner_rows.n / PART_FILL +
+							   (int) Min(expected_rows / part_rows(state->inner_rows.n) +
 											 2.0,
 										 MOST_CELLS)));
 	bvh_arena_init(&source.scratch, &state->memory, 0);
