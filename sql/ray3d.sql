@@ -47,3 +47,11 @@ EXPLAIN (COSTS OFF) SELECT id FROM seen WHERE b && ray3d(0,0.5,0.5, 1,0,0) ORDER
 SELECT id, b <-> ray3d(10.7,0.5,0.5, 1,0,0) AS t FROM seen
 WHERE b && ray3d(10.7,0.5,0.5, 1,0,0) ORDER BY b <-> ray3d(10.7,0.5,0.5, 1,0,0) LIMIT 3;
 DROP TABLE seen;
+
+-- a segment reaches what it ends at, whatever the difference of its points is rounded to
+SELECT ray3d_segment(0.1, 0, 0, 1.1, 0, 0) && box3d(1.1, -1, -1, 5, 1, 1) AS reaches,
+       ray3d_segment(1.1, 0, 0, 0.1, 0, 0) && box3d(1.1, -1, -1, 5, 1, 1) AS starts_there;
+SELECT setseed(0.5) \g /dev/null
+SELECT count(*) FILTER (WHERE ray3d_segment(p[1], p[2], p[3], p[4], p[5], p[6]) && box3d(p[4], '-Infinity', '-Infinity', p[4], 'Infinity', 'Infinity')) AS walls,
+       count(*) FILTER (WHERE ray3d_segment(p[1], p[2], p[3], p[4], p[5], p[6]) && box3d(p[4], p[5], p[6], 1e6, 1e6, 1e6) OR p[4] < p[1] OR p[5] < p[2] OR p[6] < p[3]) AS corners
+FROM (SELECT array_agg(round(random() * 2000) / 100.0::float8) AS p FROM generate_series(0, 35999) i GROUP BY i / 6) s;

@@ -52,3 +52,8 @@ SELECT id, b <#> box3d(7,2,0) AS d FROM seen ORDER BY b <#> box3d(7,2,0) LIMIT 2
 SELECT id FROM seen WHERE b && sphere3d(7,0,0, 2) ORDER BY id;
 SELECT id FROM seen WHERE planes3d(ARRAY[[1,0,0,4]]) @> b ORDER BY id;
 DROP TABLE seen;
+
+-- rows in brackets are rows
+SELECT planes3d_frustum(ARRAY[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]]);
+SELECT planes3d_frustum(ARRAY[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]], row_major => true)
+  = planes3d_frustum(ARRAY[1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]) AS same;

@@ -141,6 +141,19 @@ $node->safe_psql('second', 'SELECT bvh_cache_load($$t_b$$)');
 is_agreed($node, 'second', 't', 't_b', 'with a tree of its own');
 is_agreed($node, 'first', 't', 't_b', 'and its template');
 
+# a database that is moved away, changed there, and moved back has the old names of files
+$node->safe_psql('postgres', q{SET allow_in_place_tablespaces = on; CREATE TABLESPACE away LOCATION ''});
+my $everything = q{SET enable_seqscan = off; SELECT count(*), sum(id) FROM t WHERE b && box3d(-1000, -1000, -1000, 2000, 2000, 2000)};
+$node->safe_psql('second', $everything);
+$node->safe_psql('postgres', 'ALTER DATABASE second SET TABLESPACE away');
+$node->safe_psql('second', 'DELETE FROM t WHERE id % 3 = 0; VACUUM t; INSERT INTO t ' . random_boxes(9001, 70));
+$node->safe_psql('postgres', 'ALTER DATABASE second SET TABLESPACE pg_default');
+is($node->safe_psql('second', $everything), $node->safe_psql('second', "SET bvhindex.use_cache = off; $everything"), 'moved away and back: no tree of before');
+$node->safe_psql('second', 'SELECT bvh_cache_load($$t_b$$)');
+is_agreed($node, 'second', 't', 't_b', 'and then one of its own');
+# (a base backup could not follow it)
+$node->safe_psql('postgres', 'DROP TABLESPACE away');
+
 # ---------------------------------------------------------------- errors
 
 # a session that builds, and waits with the items in its hands
