@@ -172,7 +172,8 @@ foreach my $how ('pg_cancel_backend', 'pg_terminate_backend')
 	my $builder = paused_builder();
 	is(cache('state'), 'building', 'a tree is being built');
 	one($node, "SELECT $how(pid) FROM pg_stat_activity WHERE application_name = 'builder'");
-	$builder->{in} .= "\\q\n";
+	# who was terminated may not be there to read that
+	$builder->{in} .= "\\q\n" if $how eq 'pg_cancel_backend';
 	$builder->{run}->finish;
 	like($builder->{err}, qr/canceling|terminating/, "$how stops it");
 	is(cache('state'), 'cold', 'and leaves nothing behind');
