@@ -47,9 +47,7 @@
 #define PROBE_FREE  6.0
 #define FETCH_TIME  0.1 /* a row that a probe finds */
 #define GIST_FACTOR 3.5 /* a probe of a gist index */
-#define SPILL_TIME                                                                       \
-	0.7 /* a row of either side, when the inner one outgrows the memory                  \
-		 */
+#define SPILL_TIME  0.1 /* a row of either side that goes to a file */
 
 /* bytes of a row beside its columns: a tuple header, an item of the build */
 #define ROW_OVERHEAD (SizeofMinimalTupleHeader + sizeof(BvhItem))
