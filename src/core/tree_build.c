@@ -49,19 +49,10 @@ _Static_assert(BVH_WIDTH == 1 << BLOCK_BITS, "a block is a leaf of the skeleton"
 
 /* ---------------------------------------------------------------- frames */
 
-/* grow the bounds by what is finite of a box; false if something is not */
-bool
-bvh_include_finite(Box3 *bounds, const Box3 *b)
+/* bvh_include_finite_part --- grow the bounds by what is finite of a box */
+void
+bvh_include_finite_part(Box3 *bounds, const Box3 *b)
 {
-	bool finite = true;
-
-	for (int d = 0; d < 3; d++)
-		finite &= (b->lo[d] >= -DBL_MAX) & (b->hi[d] <= DBL_MAX);
-	if (finite)
-	{
-		box3_include(bounds, b);
-		return true;
-	}
 	for (int d = 0; d < 3; d++)
 	{
 		double bound[2] = {b->lo[d], b->hi[d]};
@@ -73,7 +64,6 @@ bvh_include_finite(Box3 *bounds, const Box3 *b)
 				bounds->hi[d] = fmax(bounds->hi[d], bound[k]);
 			}
 	}
-	return false;
 }
 
 void
@@ -382,30 +372,31 @@ set_middle(Build *build, size_t n, const Box3 *bounds)
 
 /* ---------------------------------------------------------------- all together */
 
-/* union of what is finite of the first n items of the order */
-static Box3
-finite_bounds(Build *build, size_t n)
+/* union of what is finite of the first n items of the order; is that all of them? */
+static bool
+finite_bounds(Build *build, size_t n, Box3 *finite)
 {
 	Box3 bounds = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
+	bool is_all = true;
 
 	for (size_t i = 0; i < n; i++)
 	{
-		bvh_include_finite(&bounds, &build->items[ordered_item(build, i)].box);
+		is_all &=
+			bvh_include_finite(&bounds, &build->items[ordered_item(build, i)].box);
 		if (i % 1024 == 1023)
 			count_steps(build, 1024);
 	}
-	return bounds;
+	*finite = bounds;
+	return is_all;
 }
 
 /* an infinite side, or a cost in the frame over the limit? */
 static inline bool
 is_giant(const Build *build, const Box3 *b, float limit)
 {
-	bool finite = true;
+	bool finite = is_finite(b);
 	BvhPrim prim;
 
-	for (int d = 0; d < 3; d++)
-		finite &= (b->lo[d] >= -DBL_MAX) & (b->hi[d] <= DBL_MAX);
 	if (!finite || limit == INFINITY)
 		return !finite;
 	make_prim(&build->frame, b, &prim);
@@ -458,16 +449,23 @@ static void
 set_giants_apart(Build *build)
 {
 	size_t most = build->n / 64 > 16 ? build->n / 64 : 16;
-	size_t nfinite = put_apart(build, build->n, INFINITY, build->n);
-	size_t nothers = nfinite;
+	size_t nfinite = build->n;
+	size_t nothers;
 	Box3 bounds;
+	bool is_known;
 
+	is_known = finite_bounds(build, build->n, &bounds);
+	if (!is_known)
+		nfinite = put_apart(build, build->n, INFINITY, build->n);
+	nothers = nfinite;
 	for (int round = 0;; round++)
 	{
 		size_t before = nothers;
 		BvhPrim whole;
 
-		bounds = finite_bounds(build, nothers > 0 ? nothers : build->n);
+		if (!is_known)
+			finite_bounds(build, nothers > 0 ? nothers : build->n, &bounds);
+		is_known = false;
 		bvh_make_frame(&build->frame, &bounds);
 		if (round == GIANT_ROUNDS || nothers <= BVH_WIDTH)
 			break;
@@ -602,9 +600,9 @@ build_along_curve(Build *build)
 	build->order = (char *) &build->curve[0][0].item;
 	build->order_stride = sizeof(CurveItem);
 	set_giants_apart(build);
-	bvh_follow_curve(build, 0, build->n - build->ngiants);
+	bvh_follow_curve(build, 0, build->n - build->ngiants, &build->frame);
 	if (build->ngiants > 0)
-		bvh_follow_curve(build, build->n - build->ngiants, build->ngiants);
+		bvh_follow_curve(build, build->n - build->ngiants, build->ngiants, NULL);
 	build->nblocks = blocks_of(build->n - build->ngiants) + blocks_of(build->ngiants);
 	return BVH_OK;
 }

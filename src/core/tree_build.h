@@ -238,7 +238,7 @@ extern BvhStatus bvh_build_begin(const BvhEnv *env, const BvhItem *items, size_t
 extern BvhStatus bvh_build_twigs(Build *build, const BvhBuildOptions *options);
 extern void bvh_build_end(Build *build);
 extern bool bvh_frame_runs(Build *build, const BvhItem *runs, size_t nruns);
-extern bool bvh_include_finite(Box3 *bounds, const Box3 *b);
+extern void bvh_include_finite_part(Box3 *bounds, const Box3 *b);
 extern void bvh_make_frame(Frame *frame, const Box3 *bounds);
 
 /* tree_runs.c */
@@ -254,7 +254,30 @@ extern void bvh_make_plans(Build *build);
 extern int bvh_twig_lanes(const Build *build, uint32_t twig, Lane lanes[BVH_WIDTH]);
 
 /* tree_curve.c */
-extern void bvh_follow_curve(Build *build, size_t first, size_t n);
+extern void bvh_follow_curve(Build *build, size_t first, size_t n, const Frame *frame);
 extern int bvh_run_lanes(const Build *build, Branch run, Lane lanes[BVH_WIDTH]);
+
+static inline bool
+is_finite(const Box3 *b)
+{
+	bool finite = true;
+
+	for (int d = 0; d < 3; d++)
+		finite &= (b->lo[d] >= -DBL_MAX) & (b->hi[d] <= DBL_MAX);
+	return finite;
+}
+
+/* grow the bounds by what is finite of a box; false if something is not */
+static inline bool
+bvh_include_finite(Box3 *bounds, const Box3 *b)
+{
+	bool finite = is_finite(b);
+
+	if (finite)
+		box3_include(bounds, b);
+	else
+		bvh_include_finite_part(bounds, b);
+	return finite;
+}
 
 #endif /* BVH_TREE_BUILD_H */

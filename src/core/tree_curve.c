@@ -16,32 +16,42 @@
 #define CROWD         32
 #define LESS_OF_FRAME 4
 
-/* order items by the lowest bits of their keys; LSD radix sort */
+/* keys have so many digits, of so many bits: a digit is a step of an LSD radix sort */
+#define DIGITS       3
+#define MOST_BITS    11
+#define SMALL_BITS   8
+#define SMALL_NUMBER 4096
+
+/* order items by their keys */
 static void
 sort_curve(Build *build, size_t first, size_t n, int bits)
 {
 	CurveItem *from = build->curve[0] + first;
 	CurveItem *to = build->curve[1] + first;
+	uint32_t start[DIGITS][1 << MOST_BITS];
+	uint64_t mask = (UINT64_C(1) << bits) - 1;
 
-	for (int shift = 0; shift < bits; shift += 8)
+	for (int digit = 0; digit < DIGITS; digit++)
+		memset(start[digit], 0, sizeof(uint32_t) << bits);
+	for (size_t at = 0; at < n; at += TICK_BOXES)
+	{
+		size_t end = n - at < TICK_BOXES ? n : at + TICK_BOXES;
+
+		for (size_t i = at; i < end; i++)
+			for (int digit = 0; digit < DIGITS; digit++)
+				start[digit][from[i].key >> digit * bits & mask]++;
+		count_steps(build, end - at);
+	}
+	for (int digit = 0; digit < DIGITS; digit++)
 	{
 		CurveItem *t = from;
-		size_t start[256] = {0};
-		size_t sum = 0;
+		uint32_t sum = 0;
 
-		for (size_t at = 0; at < n; at += TICK_BOXES)
+		for (int i = 0; i < 1 << bits; i++)
 		{
-			size_t end = n - at < TICK_BOXES ? n : at + TICK_BOXES;
+			uint32_t count = start[digit][i];
 
-			for (size_t i = at; i < end; i++)
-				start[from[i].key >> shift & 0xFF]++;
-			count_steps(build, end - at);
-		}
-		for (int i = 0; i < 256; i++)
-		{
-			size_t count = start[i];
-
-			start[i] = sum;
+			start[digit][i] = sum;
 			sum += count;
 		}
 		for (size_t at = 0; at < n; at += TICK_BOXES)
@@ -49,14 +59,13 @@ sort_curve(Build *build, size_t first, size_t n, int bits)
 			size_t end = n - at < TICK_BOXES ? n : at + TICK_BOXES;
 
 			for (size_t i = at; i < end; i++)
-				to[start[from[i].key >> shift & 0xFF]++] = from[i];
+				to[start[digit][from[i].key >> digit * bits & mask]++] = from[i];
 			count_steps(build, end - at);
 		}
 		from = to;
 		to = t;
 	}
-	if (from != build->curve[0] + first)
-		memcpy(build->curve[0] + first, from, n * sizeof(CurveItem));
+	memcpy(build->curve[0] + first, from, n * sizeof(CurveItem));
 }
 
 /* the frame of what is finite of these items */
@@ -83,8 +92,8 @@ static void
 follow_curve(Build *build, size_t first, size_t n, const Frame *frame)
 {
 	CurveItem *curve = build->curve[0] + first;
-	/* cells enough to tell neighbours apart where they are far from evenly spread */
-	int bits = n <= 4096 ? 8 : n <= 65536 ? 13 : 21;
+	/* where many share a cell, they get cells of their own */
+	int bits = n <= SMALL_NUMBER ? SMALL_BITS : MOST_BITS;
 	float ncells = (float) (1 << bits);
 
 	for (size_t at = 0; at < n; at += TICK_BOXES)
@@ -108,7 +117,7 @@ follow_curve(Build *build, size_t first, size_t n, const Frame *frame)
 		}
 		count_steps(build, end - at);
 	}
-	sort_curve(build, first, n, 3 * bits);
+	sort_curve(build, first, n, bits);
 	sort_crowds(build, first, n, frame->exponent);
 }
 
@@ -142,14 +151,22 @@ sort_crowds(Build *build, size_t first, size_t n, int exponent)
 	}
 }
 
-/* bvh_follow_curve --- order the items of curve[0] from first on along the curve */
+/*
+ * bvh_follow_curve --- order the items of curve[0] from first on along the curve
+ *
+ * In their frame, unless it is NULL: then that is to be found.
+ */
 void
-bvh_follow_curve(Build *build, size_t first, size_t n)
+bvh_follow_curve(Build *build, size_t first, size_t n, const Frame *frame)
 {
-	Frame frame;
+	Frame own;
 
-	make_curve_frame(build, build->curve[0] + first, n, &frame);
-	follow_curve(build, first, n, &frame);
+	if (frame == NULL)
+	{
+		make_curve_frame(build, build->curve[0] + first, n, &own);
+		frame = &own;
+	}
+	follow_curve(build, first, n, frame);
 }
 
 /* the places of block number so many of the order along the curve */
