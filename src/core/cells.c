@@ -217,9 +217,10 @@ space_cells_find(const SpaceCells *cells, const Box3 *box)
 	while (at >= 0)
 	{
 		const SpaceCut *cut = &cells->cuts[at];
+		/* of a box from -Infinity to Infinity it is NaN, which is as good as any */
+		double center = 0.5 * box->lo[cut->axis] + 0.5 * box->hi[cut->axis];
 
-		at = clamp_center(box3_center(box, cut->axis)) <= cut->at ? cut->below
-																  : cut->above;
+		at = center <= cut->at ? cut->below : cut->above;
 	}
 	return ~at;
 }

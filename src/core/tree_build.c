@@ -381,8 +381,7 @@ finite_bounds(Build *build, size_t n, Box3 *finite)
 
 	for (size_t i = 0; i < n; i++)
 	{
-		is_all &=
-			bvh_include_finite(&bounds, &build->items[ordered_item(build, i)].box);
+		is_all &= bvh_include_finite(&bounds, &build->items[ordered_item(build, i)].box);
 		if (i % 1024 == 1023)
 			count_steps(build, 1024);
 	}

@@ -17,7 +17,7 @@
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 
-#include "core/range.h"
+#include "core/tree.h"
 
 /* as EXPLAIN shows it; also the name in a plan that goes to a worker */
 #define BVH_JOIN_NAME "BVH Join"
@@ -36,6 +36,7 @@ typedef struct BvhJoinPath
 	CustomPath custom;
 	JoinType jointype;
 	bool inner_unique;
+	bool is_of_same_rows; /* see join_same.c */
 	List *restrictlist;
 	BvhJoinClause clause;
 } BvhJoinPath;
@@ -47,6 +48,7 @@ typedef enum BvhJoinPrivate
 	BVH_JOIN_OP,            /* BvhOp */
 	BVH_JOIN_OUTER_IS_LEFT, /* bool */
 	BVH_JOIN_INNER_UNIQUE,  /* bool */
+	BVH_JOIN_OF_SAME_ROWS,  /* bool */
 	BVH_JOIN_NPRIVATE_INTS,
 	/* then, for each column of custom_scan_tlist, where it comes from */
 	BVH_JOIN_COLUMNS = BVH_JOIN_NPRIVATE_INTS
@@ -71,11 +73,18 @@ enum
 /* join_path.c */
 extern void bvh_join_install(void);
 
+/* join_same.c */
+extern bool bvh_join_is_of_same_rows(PlannerInfo *root, const RelOptInfo *outer,
+									 const RelOptInfo *inner,
+									 const BvhJoinClause *clause);
+extern bool bvh_join_same_columns(PlannerInfo *root, RelOptInfo *outer, RelOptInfo *inner,
+								  Path **outer_path, Path **inner_path);
+
 /* join_cost.c */
 extern Selectivity bvh_join_selectivity(PlannerInfo *root, RestrictInfo *rinfo,
 										RelOptInfo *outer, RelOptInfo *inner);
 extern bool bvh_join_is_beaten(const Path *outer, const Path *inner, JoinType jointype,
-							   const BvhJoinClause *clause);
+							   const BvhJoinClause *clause, bool is_of_same_rows);
 extern void bvh_join_cost(PlannerInfo *root, BvhJoinPath *path,
 						  const JoinPathExtraData *extra);
 

@@ -32,6 +32,7 @@
 #define PROBE_COST 0.35  /* to search for it, for each doubling of the inner side */
 #define PAIR_COST  1.0   /* a pair found, beside the conditions */
 #define SPILL_COST 3.0   /* to write a row to a file, and read it */
+#define SELF_COST  2.5   /* to find what overlaps a row among the others */
 
 /*
  * The same, and a probe of an index on boxes, in microseconds when all is in
@@ -42,6 +43,7 @@
 #define INNER_TIME  0.45
 #define OUTER_TIME  0.12
 #define SEARCH_TIME 0.02
+#define SELF_TIME   0.1
 #define PAIR_TIME   0.07
 #define PROBE_TIME  0.25
 #define PROBE_FREE  6.0
@@ -172,13 +174,16 @@ fastest_probes(const RelOptInfo *inner, const RelOptInfo *outer, double outer_ro
  */
 bool
 bvh_join_is_beaten(const Path *outer, const Path *inner, JoinType jointype,
-				   const BvhJoinClause *clause)
+				   const BvhJoinClause *clause, bool is_of_same_rows)
 {
 	double pairs = outer->rows * inner->rows * clause->selectivity;
-	double ours = START_TIME + INNER_TIME * inner->rows +
-				  (OUTER_TIME + SEARCH_TIME * log2(inner->rows + 1.0)) * outer->rows +
-				  PAIR_TIME * pairs;
+	double ours = START_TIME + INNER_TIME * inner->rows + PAIR_TIME * pairs;
 	double theirs;
+
+	if (is_of_same_rows && !spills(inner))
+		ours += SELF_TIME * inner->rows;
+	else
+		ours += (OUTER_TIME + SEARCH_TIME * log2(inner->rows + 1.0)) * outer->rows;
 
 	if (!enable_nestloop)
 		return false;
@@ -233,15 +238,19 @@ bvh_join_cost(PlannerInfo *root, BvhJoinPath *join, const JoinPathExtraData *ext
 														: BVH_JOIN_LEFT_ARG,
 							 inner_rows);
 
-	run = outer->total_cost - outer->startup_cost;
-	run += argument_cost(root,
-						 &join->clause,
-						 join->clause.outer_is_left ? BVH_JOIN_LEFT_ARG
-													: BVH_JOIN_RIGHT_ARG,
-						 outer_rows);
-	run += cpu_operator_cost * outer_rows *
-		   (OUTER_COST + PROBE_COST * log2(inner_rows + 1.0));
-
+	if (join->is_of_same_rows && !spills(inner))
+		run = cpu_operator_cost * outer_rows * SELF_COST;
+	else
+	{
+		run = outer->total_cost - outer->startup_cost;
+		run += argument_cost(root,
+							 &join->clause,
+							 join->clause.outer_is_left ? BVH_JOIN_LEFT_ARG
+														: BVH_JOIN_RIGHT_ARG,
+							 outer_rows);
+		run += cpu_operator_cost * outer_rows *
+			   (OUTER_COST + PROBE_COST * log2(inner_rows + 1.0));
+	}
 	if (spills(inner))
 	{
 		startup += spill_cost(inner_rows, kept_width(inner));

@@ -9,6 +9,9 @@
  * gives the pairs.  For operators that do not imply overlap, such as "left of",
  * each outer row searches the inner tree by itself.
  *
+ * If both inputs have the same rows, the inner ones are joined with themselves,
+ * and the outer plan is not run at all.
+ *
  * When the inner rows outgrow the memory, join_spill.c puts both inputs into
  * files, in parts that fit, and what follows is done for each part.
  *
@@ -27,12 +30,15 @@
 /* outer rows of the first batch */
 #define FIRST_BATCH 256
 
-/* start --- make the inner side ready, and a first batch; false for no rows at all */
+/*
+ * start --- make the inner side ready, and a first batch of the outer one, if it is
+ * needed; false for no rows at all
+ */
 static bool
 start(BvhJoinState *state)
 {
 	state->batch_rows = FIRST_BATCH;
-	if (!bvh_join_read_outer(state))
+	if (!state->is_of_same_rows && !bvh_join_read_outer(state))
 		return false;
 	if (!state->inner_ready)
 	{
@@ -89,6 +95,12 @@ bvh_join_exec(CustomScanState *node)
 					state->phase = JOIN_NEXT_BATCH;
 					break;
 				}
+				if (state->is_of_same_rows)
+				{
+					bvh_join_begin_self_pairs(state);
+					state->phase = JOIN_SELF_PAIRS;
+					break;
+				}
 				bvh_join_begin_pairs(state);
 				state->phase = JOIN_PAIRS;
 				break;
@@ -118,6 +130,13 @@ bvh_join_exec(CustomScanState *node)
 				if (result != NULL)
 					return result;
 				state->phase = JOIN_NEXT_BATCH;
+				break;
+
+			case JOIN_SELF_PAIRS:
+				result = bvh_join_self_pairs(state);
+				if (result != NULL)
+					return result;
+				state->phase = JOIN_DONE;
 				break;
 
 			case JOIN_DONE:
@@ -154,6 +173,9 @@ bvh_join_begin(CustomScanState *node, EState *estate, int eflags)
 	state->op = (BvhOp) intVal(list_nth(settings, BVH_JOIN_OP));
 	state->outer_is_left = intVal(list_nth(settings, BVH_JOIN_OUTER_IS_LEFT)) != 0;
 	state->inner_unique = intVal(list_nth(settings, BVH_JOIN_INNER_UNIQUE)) != 0;
+	/* a row that was locked is checked once more without the others of its table */
+	state->is_of_same_rows = intVal(list_nth(settings, BVH_JOIN_OF_SAME_ROWS)) != 0 &&
+							 estate->es_epq_active == NULL;
 	state->null_extends = state->jointype == JOIN_LEFT || state->jointype == JOIN_ANTI;
 	state->single_match = state->jointype == JOIN_SEMI || state->jointype == JOIN_ANTI ||
 						  state->inner_unique;

@@ -155,6 +155,8 @@ bvh_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	ExplainPropertyText("Join Type", join_type_name(state->jointype), es);
 	if (es->verbose && state->inner_unique)
 		ExplainPropertyBool("Inner Unique", true, es);
+	if (intVal(list_nth(scan->custom_private, BVH_JOIN_OF_SAME_ROWS)) != 0)
+		ExplainPropertyBool("Same Rows", true, es);
 	explain_condition("BVH Cond",
 					  list_nth(scan->custom_exprs, BVH_JOIN_CLAUSE),
 					  node,

@@ -185,6 +185,9 @@ take_comparison(BvhJoinState *state, List *quals, const List *sources)
 				state->comparison = exchanged(state->comparison);
 			state->outer_number = source[outer] / 2;
 			state->inner_number = source[1 - outer] / 2;
+			/* a row of both sides has one number */
+			if (state->is_of_same_rows && state->outer_number != state->inner_number)
+				continue;
 			state->is_bigint = exprType((Node *) var) == INT8OID;
 			return foreach_delete_current(quals, cell);
 		}
@@ -219,6 +222,9 @@ bvh_join_init_expressions(BvhJoinState *state, EState *estate)
 	resolve_columns((Node *) scan->scan.plan.targetlist, &used);
 	resolve_columns((Node *) filter, &used);
 	resolve_columns((Node *) joinquals, &used);
+	/* the same columns, too: see join_same.c */
+	if (state->is_of_same_rows)
+		used.used[0] = used.used[1] = bms_union(used.used[0], used.used[1]);
 	bvh_side_init(&state->outer,
 				  estate,
 				  ExecGetResultType(outerPlanState(state)),

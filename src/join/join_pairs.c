@@ -230,25 +230,30 @@ is_within(const BvhJoinState *state, const JoinBox *outer, MinimalTuple inner)
 	return box3_distance(&outer->box, box) <= outer->radius;
 }
 
+/* the number of a kept inner row */
+static inline int64
+kept_number(MinimalTuple inner)
+{
+	return *(const int64 *) ((const char *) inner - sizeof(int64));
+}
+
 /* do the two numbers compare as they should? */
 static inline bool
-numbers_match(const BvhJoinState *state, const JoinBox *outer, MinimalTuple inner)
+numbers_match(const BvhJoinState *state, int64 outer, int64 inner)
 {
-	int64 number = *(const int64 *) ((const char *) inner - sizeof(int64));
-
 	switch (state->comparison)
 	{
 		case COMPARE_LESS:
-			return outer->number < number;
+			return outer < inner;
 		case COMPARE_LESS_EQUAL:
-			return outer->number <= number;
+			return outer <= inner;
 		case COMPARE_GREATER:
-			return outer->number > number;
+			return outer > inner;
 		case COMPARE_GREATER_EQUAL:
-			return outer->number >= number;
+			return outer >= inner;
 		default:
 			Assert(state->comparison == COMPARE_NOT_EQUAL);
-			return outer->number != number;
+			return outer != inner;
 	}
 }
 
@@ -319,7 +324,7 @@ bvh_join_pairs(BvhJoinState *state)
 		if ((state->radius != NULL && !is_within(state, &rows->boxes[i], inner)))
 			continue;
 		if (state->comparison != COMPARE_NOTHING &&
-			!numbers_match(state, &rows->boxes[i], inner))
+			!numbers_match(state, rows->boxes[i].number, kept_number(inner)))
 		{
 			InstrCountFiltered2(ps, 1);
 			continue;
@@ -369,4 +374,82 @@ bvh_join_unmatched(BvhJoinState *state)
 			return result;
 	}
 	return NULL;
+}
+
+/*
+ * bvh_join_begin_self_pairs --- start to match the inner rows in memory with themselves
+ */
+void
+bvh_join_begin_self_pairs(BvhJoinState *state)
+{
+	const BvhTree *tree = state->inner_rows.tree;
+	bool is_other = state->comparison == COMPARE_LESS ||
+					state->comparison == COMPARE_GREATER ||
+					state->comparison == COMPARE_NOT_EQUAL;
+
+	state->nfound = state->next_found = 0;
+	if (state->op == BVH_CONTAINS || state->op == BVH_CONTAINED_BY)
+		bvh_pairs_begin(state->pairs, tree, tree, &state->env, state->op);
+	else
+		bvh_self_pairs_begin(state->pairs,
+							 tree,
+							 &state->env,
+							 state->op,
+							 is_other ? BVH_SELF_BOTH : BVH_SELF_ALL);
+	state->by_rows = false;
+	state->pairs_are_open = true;
+}
+
+/* bvh_join_self_pairs --- the next joined row; NULL at the end */
+TupleTableSlot *
+bvh_join_self_pairs(BvhJoinState *state)
+{
+	PlanState *ps = &state->custom.ss.ps;
+	ExprContext *econtext = ps->ps_ExprContext;
+	TupleTableSlot *result;
+
+	for (;;)
+	{
+		MinimalTuple outer;
+		MinimalTuple inner;
+
+		if (state->next_found == state->nfound)
+		{
+			state->nfound = state->next_found = 0;
+			if (!find_by_trees(state))
+				return NULL;
+		}
+		if (state->next_found + PREFETCH < state->nfound)
+		{
+			size_t near = state->next_found + PREFETCH;
+
+			__builtin_prefetch((char *) (uintptr_t) pair_outer(state, near) -
+							   state->prefix);
+			__builtin_prefetch((char *) pair_inner(state, near) - state->prefix);
+		}
+		outer = (MinimalTuple) (uintptr_t) pair_outer(state, state->next_found);
+		inner = pair_inner(state, state->next_found);
+		state->next_found++;
+		CHECK_FOR_INTERRUPTS();
+
+		if (state->comparison != COMPARE_NOTHING &&
+			!numbers_match(state, kept_number(outer), kept_number(inner)))
+		{
+			InstrCountFiltered2(ps, 1);
+			continue;
+		}
+		bvh_row_show(&state->outer, outer);
+		bvh_row_show(&state->inner, inner);
+		econtext->ecxt_outertuple = state->outer.slot;
+		econtext->ecxt_innertuple = state->inner.slot;
+		if (state->joinqual != NULL && !ExecQual(state->joinqual, econtext))
+		{
+			InstrCountFiltered2(ps, 1);
+			ResetExprContext(econtext);
+			continue;
+		}
+		result = emit(state, state->inner.slot);
+		if (result != NULL)
+			return result;
+	}
 }

@@ -210,7 +210,8 @@ find_clause(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInf
  */
 static Path *
 make_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
-		  JoinType jointype, const JoinPathExtraData *extra, const BvhJoinClause *clause)
+		  JoinType jointype, const JoinPathExtraData *extra, const BvhJoinClause *clause,
+		  bool is_of_same_rows)
 {
 	BvhJoinPath *join = palloc0(sizeof(BvhJoinPath));
 	Path *path = &join->custom.path;
@@ -232,6 +233,7 @@ make_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
 	bvh_set_restrictinfo(&join->custom, extra->restrictlist);
 	join->jointype = jointype;
 	join->inner_unique = extra->inner_unique;
+	join->is_of_same_rows = is_of_same_rows;
 	join->restrictlist = extra->restrictlist;
 	join->clause = *clause;
 	bvh_join_cost(root, join, extra);
@@ -266,19 +268,27 @@ add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		return;
 
 	if (PATH_REQ_OUTER(outer) == NULL && PATH_REQ_OUTER(inner) == NULL &&
-		!bvh_join_is_beaten(outer, inner, jointype, &clause))
+		!bvh_join_is_beaten(outer, inner, jointype, &clause, false))
 		add_path(joinrel,
-				 make_path(root, joinrel, outer, inner, jointype, extra, &clause));
+				 make_path(root, joinrel, outer, inner, jointype, extra, &clause, false));
+	if (jointype == JOIN_INNER && !extra->inner_unique &&
+		bvh_join_is_of_same_rows(root, outerrel, innerrel, &clause) &&
+		bvh_join_same_columns(root, outerrel, innerrel, &outer, &inner) &&
+		!bvh_join_is_beaten(outer, inner, jointype, &clause, true))
+		add_path(joinrel,
+				 make_path(root, joinrel, outer, inner, jointype, extra, &clause, true));
 
 	if (!joinrel->consider_parallel || !bms_is_empty(joinrel->lateral_relids) ||
 		outerrel->partial_pathlist == NIL)
 		return;
 	outer = linitial(outerrel->partial_pathlist);
+	inner = innerrel->cheapest_total_path;
 	if (!inner->parallel_safe || PATH_REQ_OUTER(inner) != NULL)
 		inner = get_cheapest_parallel_safe_total_inner(innerrel->pathlist);
-	if (inner != NULL && !bvh_join_is_beaten(outer, inner, jointype, &clause))
+	if (inner != NULL && !bvh_join_is_beaten(outer, inner, jointype, &clause, false))
 		add_partial_path(
-			joinrel, make_path(root, joinrel, outer, inner, jointype, extra, &clause));
+			joinrel,
+			make_path(root, joinrel, outer, inner, jointype, extra, &clause, false));
 }
 
 /*

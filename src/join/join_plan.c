@@ -194,10 +194,11 @@ bvh_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *t
 	scan->scan.plan.targetlist = tlist;
 	scan->flags = best_path->flags;
 	scan->custom_exprs = list_make3(clause, joinquals, otherquals);
-	scan->custom_private = list_make4(makeInteger(path->jointype),
+	scan->custom_private = list_make5(makeInteger(path->jointype),
 									  makeInteger(path->clause.op),
 									  makeInteger(path->clause.outer_is_left),
-									  makeInteger(path->inner_unique));
+									  makeInteger(path->inner_unique),
+									  makeInteger(path->is_of_same_rows));
 	Assert(list_length(scan->custom_private) == BVH_JOIN_NPRIVATE_INTS);
 	scan->custom_private = list_concat(scan->custom_private, columns.sources);
 	foreach (cell, columns.exprs)

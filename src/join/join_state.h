@@ -167,6 +167,7 @@ typedef enum JoinPhase
 	JOIN_NEXT_BATCH,
 	JOIN_PAIRS,
 	JOIN_UNMATCHED,
+	JOIN_SELF_PAIRS,
 	JOIN_DONE
 } JoinPhase;
 
@@ -196,6 +197,7 @@ typedef struct BvhJoinState
 	BvhOp op;
 	bool outer_is_left;
 	bool inner_unique;
+	bool is_of_same_rows; /* does the outer input give the inner rows once more? */
 	bool single_match;    /* an outer row is done with at its first match */
 	bool null_extends;    /* LEFT and ANTI: rows without a match come out, too */
 	bool marks_matched;   /* is it of interest whether a row had a match? */
@@ -294,6 +296,8 @@ extern void bvh_join_query_box(const BvhJoinState *state, const JoinBox *outer,
 extern void bvh_join_begin_pairs(BvhJoinState *state);
 extern TupleTableSlot *bvh_join_pairs(BvhJoinState *state);
 extern TupleTableSlot *bvh_join_unmatched(BvhJoinState *state);
+extern void bvh_join_begin_self_pairs(BvhJoinState *state);
+extern TupleTableSlot *bvh_join_self_pairs(BvhJoinState *state);
 
 /* join_file.c */
 extern void bvh_file_create(SpillFile *file, const BvhMemory *memory, Size block_size);

@@ -4,6 +4,7 @@
 BEGIN;
 \i test/pgtap/include/agree.sql
 \i test/pgtap/include/kinds.sql
+\i test/pgtap/include/join.sql
 SELECT no_plan();
 SET client_min_messages = warning;
 
@@ -11,26 +12,6 @@ CREATE TABLE a AS SELECT id, b, id % 10 AS k FROM boxes_of('random', 1500);
 CREATE TABLE c AS SELECT id, b, id % 10 AS k FROM boxes_of('random', 1500);
 CREATE TABLE ks AS SELECT k FROM generate_series(0, 10) k;
 ANALYZE a, c, ks;
-
--- by_nested_loop(query): one value, without any BVH join
-CREATE FUNCTION by_nested_loop(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  answer text;
-BEGIN
-  SET LOCAL bvhindex.enable_join = off;
-  EXECUTE query INTO answer;
-  SET LOCAL bvhindex.enable_join = on;
-  RETURN answer;
-END $$;
--- agrees(query, plan, name): a query of one value gives that by a plan that matches
-CREATE FUNCTION agrees(query text, plan text, name text) RETURNS SETOF text LANGUAGE plpgsql AS $$
-DECLARE
-  answer text;
-BEGIN
-  EXECUTE query INTO answer;
-  RETURN NEXT is(answer, by_nested_loop(query), name);
-  RETURN NEXT matches(plan_of(query), plan, name || ': plan');
-END $$;
 
 -- ---------------------------------------------------------------------------
 -- rescans
