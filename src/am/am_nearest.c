@@ -29,22 +29,24 @@
 #include "pg/compat.h"
 #include "type/box3d.h"
 
-/* 24 bytes */
+/* 16 bytes */
 typedef struct Candidate
 {
-	double distance;     /* first of the ordering operators */
+	uint64 key;          /* by the first of the ordering operators: distance_key() */
 	ItemPointerData tid; /* of a row, or whose block is a page */
-	uint16 tuple;        /* place of the copy, in an index-only scan */
-	uint16 number;       /* which of the run: for further distances */
-	bool is_null;        /* no distance: after all others */
+	uint16 number;       /* which of the run: for what else is known of it */
 } Candidate;
+
+/* no distance: after all others */
+#define NULL_KEY PG_UINT64_MAX
 
 typedef struct Run
 {
 	bool is_leaf;
 	GistNSN lsn; /* of the page, for the children */
 	int n;
-	char *tuples;    /* copies of a leaf's items, or NULL */
+	char *tuples;    /* of a leaf, copied for an index-only scan; or NULL */
+	uint16 *places;  /* where each candidate is among them */
 	double *further; /* distances of the other operators, or NULL */
 	Candidate heap[FLEXIBLE_ARRAY_MEMBER];
 } Run;
@@ -98,15 +100,32 @@ bvh_nearest_rescan(IndexScanDesc scan)
 	nearest->returned = NULL;
 }
 
-/* does candidate a of run ra come before b of rb? */
-static bool
-comes_before(const BvhNearest *nearest, const Run *ra, const Candidate *a, const Run *rb,
-			 const Candidate *b)
+/* a number that orders distances, which are not negative */
+static inline uint64
+distance_key(double distance)
 {
-	if (a->is_null != b->is_null)
-		return b->is_null;
-	if (a->distance != b->distance)
-		return a->distance < b->distance;
+	uint64 key;
+
+	/* not -0.0 */
+	distance += 0.0;
+	memcpy(&key, &distance, sizeof(key));
+	return key;
+}
+
+static inline double
+key_distance(uint64 key)
+{
+	double distance;
+
+	memcpy(&distance, &key, sizeof(distance));
+	return distance;
+}
+
+/* does candidate a of run ra come before b of rb, which is as near? */
+static pg_noinline bool
+breaks_tie(const BvhNearest *nearest, const Run *ra, const Candidate *a, const Run *rb,
+		   const Candidate *b)
+{
 	for (int i = 0; i < nearest->nfurther; i++)
 	{
 		double da = ra->further[a->number * nearest->nfurther + i];
@@ -119,6 +138,16 @@ comes_before(const BvhNearest *nearest, const Run *ra, const Candidate *a, const
 			return da < db;
 	}
 	return ra->is_leaf && !rb->is_leaf;
+}
+
+/* does candidate a of run ra come before b of rb? */
+static inline bool
+comes_before(const BvhNearest *nearest, const Run *ra, const Candidate *a, const Run *rb,
+			 const Candidate *b)
+{
+	if (a->key != b->key)
+		return a->key < b->key;
+	return breaks_tie(nearest, ra, a, rb, b);
 }
 
 /* move the candidate at the top of a run's heap down to its place */
@@ -177,7 +206,10 @@ static void
 free_run(Run *run)
 {
 	if (run->tuples != NULL)
+	{
 		pfree(run->tuples);
+		pfree(run->places);
+	}
 	if (run->further != NULL)
 		pfree(run->further);
 	pfree(run);
@@ -222,6 +254,7 @@ new_run(BvhNearest *nearest, bool is_leaf, GistNSN lsn, int room)
 	run->lsn = lsn;
 	run->n = 0;
 	run->tuples = NULL;
+	run->places = NULL;
 	run->further = NULL;
 	if (nearest->nfurther > 0)
 		run->further = MemoryContextAlloc(nearest->context,
@@ -237,8 +270,7 @@ add_page(BvhNearest *nearest, BlockNumber blkno, GistNSN parent_lsn, const Run *
 {
 	Run *run = new_run(nearest, false, parent_lsn, 1);
 
-	run->heap[0].distance = like != NULL ? like->distance : 0.0;
-	run->heap[0].is_null = like != NULL ? like->is_null : false;
+	run->heap[0].key = like != NULL ? like->key : distance_key(0.0);
 	run->heap[0].number = 0;
 	ItemPointerSet(&run->heap[0].tid, blkno, FirstOffsetNumber);
 	for (int i = 0; i < nearest->nfurther; i++)
@@ -250,26 +282,32 @@ add_page(BvhNearest *nearest, BlockNumber blkno, GistNSN parent_lsn, const Run *
 }
 
 /* take an item of a locked page into a run, unless its row cannot be seen */
-static void
-add_candidate(IndexScanDesc scan, Run *run, Page page, uint16 tuple, double distance,
-			  bool is_null, int *tuples_length)
+static inline void
+add_candidate(IndexScanDesc scan, Run *run, Page page, uint16 tuple, uint64 key)
 {
 	IndexTuple itup = (IndexTuple) (page + tuple);
 	Candidate *candidate = &run->heap[run->n];
 
 	if (run->is_leaf && bvh_needs_visibility(scan) && !bvh_is_visible(scan, &itup->t_tid))
 		return;
-	candidate->distance = distance;
-	candidate->is_null = is_null;
+	candidate->key = key;
 	candidate->tid = itup->t_tid;
 	candidate->number = run->n;
 	if (run->tuples != NULL)
-	{
-		candidate->tuple = *tuples_length;
-		memcpy(run->tuples + *tuples_length, itup, IndexTupleSize(itup));
-		*tuples_length += MAXALIGN(IndexTupleSize(itup));
-	}
+		run->places[run->n] = tuple - ((PageHeader) page)->pd_upper;
 	run->n++;
+}
+
+/* copy the items of a locked leaf, all at once, as an index-only scan needs some */
+static void
+copy_tuples(BvhNearest *nearest, Run *run, Page page, int room)
+{
+	const PageHeaderData *header = (PageHeader) page;
+	Size size = header->pd_special - header->pd_upper;
+
+	run->tuples = MemoryContextAlloc(nearest->context, size);
+	run->places = MemoryContextAlloc(nearest->context, sizeof(uint16) * Max(room, 1));
+	memcpy(run->tuples, page + header->pd_upper, size);
 }
 
 /* the value of one ordering operator */
@@ -308,7 +346,6 @@ read_run(IndexScanDesc scan, Page page, GistNSN lsn)
 	ScanKey order = &scan->orderByData[0];
 	bool is_leaf = GistPageIsLeaf(page);
 	bool is_null = (order->sk_flags & SK_ISNULL) != 0;
-	int tuples_length = 0;
 	int n = 0;
 	Run *run;
 
@@ -329,15 +366,13 @@ read_run(IndexScanDesc scan, Page page, GistNSN lsn)
 			items->box = items->box_room;
 			items->tuple = items->tuple_room;
 		}
-		if (is_null)
-			memset(nearest->distance, 0, sizeof(double) * n);
-		else if (order->sk_strategy == BVH_DISTANCE)
+		if (!is_null && order->sk_strategy == BVH_DISTANCE)
 			bvh_kernels->distances(page,
 								   items->box,
 								   n,
 								   DatumGetBox3P(order->sk_argument),
 								   nearest->distance);
-		else
+		else if (!is_null)
 			for (int i = 0; i < n; i++)
 				nearest->distance[i] = distance_of(order,
 												   (const Box3 *) (page + items->box[i]));
@@ -345,7 +380,7 @@ read_run(IndexScanDesc scan, Page page, GistNSN lsn)
 
 	run = new_run(nearest, is_leaf, lsn, n + items->nnulls);
 	if (is_leaf && scan->xs_want_itup)
-		run->tuples = MemoryContextAlloc(nearest->context, BLCKSZ);
+		copy_tuples(nearest, run, page, n + items->nnulls);
 	for (int i = 0; i < n; i++)
 	{
 		int before = run->n;
@@ -354,9 +389,7 @@ read_run(IndexScanDesc scan, Page page, GistNSN lsn)
 					  run,
 					  page,
 					  items->tuple[i],
-					  nearest->distance[i],
-					  is_null,
-					  &tuples_length);
+					  is_null ? NULL_KEY : distance_key(nearest->distance[i]));
 		if (run->n > before && nearest->nfurther > 0)
 			add_further(scan, run, (const Box3 *) (page + items->box[i]));
 	}
@@ -365,8 +398,7 @@ read_run(IndexScanDesc scan, Page page, GistNSN lsn)
 		{
 			int before = run->n;
 
-			add_candidate(
-				scan, run, page, items->null_tuple[i], 0.0, true, &tuples_length);
+			add_candidate(scan, run, page, items->null_tuple[i], NULL_KEY);
 			if (run->n > before && nearest->nfurther > 0)
 				add_further(scan, run, NULL);
 		}
@@ -425,10 +457,10 @@ return_row(IndexScanDesc scan, const Run *run, const Candidate *row)
 	scan->xs_heaptid = row->tid;
 	scan->xs_recheck = false;
 	if (scan->xs_want_itup)
-		scan->xs_itup = (IndexTuple) (run->tuples + row->tuple);
+		scan->xs_itup = (IndexTuple) (run->tuples + run->places[row->number]);
 
-	nearest->values[0].value = row->distance;
-	nearest->values[0].isnull = row->is_null;
+	nearest->values[0].value = key_distance(row->key);
+	nearest->values[0].isnull = row->key == NULL_KEY;
 	for (int i = 0; i < nearest->nfurther; i++)
 	{
 		nearest->values[i + 1].value = run->further[row->number * nearest->nfurther + i];
