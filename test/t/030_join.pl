@@ -47,9 +47,11 @@ sub temporary_files
 
 my %queries = (
 	'reading and building' => 'SELECT count(*) FROM many a JOIN many c ON a.b && c.b AND a.id < c.id',
+	'reading two inputs' => 'SELECT count(*) FROM many a JOIN many c ON a.b && c.b AND a.id < c.id AND c.id > 0',
 	'dividing' => q{SET work_mem = '1MB'; SELECT count(*) FROM many a LEFT JOIN many c ON a.b && c.b AND a.id < c.id},
 	# where all rows match, a nested loop is faster
 	'finding' => 'SET enable_nestloop = off; SELECT count(*) FROM equal a JOIN equal c ON a.b && c.b',
+	'finding in two inputs' => 'SET enable_nestloop = off; SELECT count(*) FROM equal a JOIN equal c ON a.b && c.b AND c.id > 0',
 	'filtering' => 'SELECT count(*) FROM equal a JOIN equal c ON a.b && c.b AND a.id + c.id < 0',
 	'filtering for one match' => 'SELECT count(*) FROM equal a WHERE NOT EXISTS (SELECT FROM equal c WHERE a.b && c.b AND a.id + c.id < 0)',
 	'searching for each row' => q{SELECT count(*) FROM many a JOIN many c ON a.b << c.b AND a.id + c.id < 0},
