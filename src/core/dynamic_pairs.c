@@ -192,7 +192,7 @@ void
 bvh_moved_pairs_begin(BvhProbes *probes, const BvhDynamic *tree, const uint32_t *proxies,
 					  size_t n, const BvhEnv *env, BvhOp op)
 {
-	BVH_ASSERT(bvh_op_pairs(op) && op != BVH_CONTAINS && op != BVH_CONTAINED_BY);
+	BVH_ASSERT(bvh_op_self_pairs(op));
 	bvh_probes_begin(probes, tree, proxies, n, NULL, env, op);
 }
 

@@ -225,6 +225,7 @@ typedef struct BvhPairs
 } BvhPairs;
 
 extern bool bvh_op_pairs(BvhOp op);
+extern bool bvh_op_self_pairs(BvhOp op);
 extern void bvh_pairs_begin(BvhPairs *pairs, const BvhTree *a, const BvhTree *b,
 							const BvhEnv *env, BvhOp op);
 extern void bvh_self_pairs_begin(BvhPairs *pairs, const BvhTree *tree, const BvhEnv *env,

@@ -39,6 +39,14 @@ bvh_op_pairs(BvhOp op)
 	}
 }
 
+/* bvh_op_self_pairs --- and those within one tree: does it not care which box comes
+ * first? */
+bool
+bvh_op_self_pairs(BvhOp op)
+{
+	return bvh_op_pairs(op) && op != BVH_CONTAINS && op != BVH_CONTAINED_BY;
+}
+
 /*
  * bvh_pairs_begin --- search the pairs with "box of a, op, box of b"
  *
@@ -69,14 +77,13 @@ bvh_pairs_begin(BvhPairs *pairs, const BvhTree *a, const BvhTree *b, const BvhEn
 /*
  * bvh_self_pairs_begin --- search the pairs within one tree
  *
- * For the operators that do not care which box comes first: overlap, strict
- * overlap, and equality.
+ * For operators with bvh_op_self_pairs().
  */
 void
 bvh_self_pairs_begin(BvhPairs *pairs, const BvhTree *tree, const BvhEnv *env, BvhOp op,
 					 BvhSelfMode mode)
 {
-	BVH_ASSERT(op != BVH_CONTAINS && op != BVH_CONTAINED_BY);
+	BVH_ASSERT(bvh_op_self_pairs(op));
 	bvh_pairs_begin(pairs, tree, tree, env, op);
 	pairs->mode = mode;
 	pairs->is_self = true;

@@ -110,6 +110,13 @@ spills(const Path *inner)
 	return size > (double) get_hash_memory_limit();
 }
 
+/* are the rows of both sides the same, and read only once? */
+static bool
+reads_once(const Path *inner, const BvhJoinClause *clause, bool is_of_same_rows)
+{
+	return is_of_same_rows && (bvh_op_self_pairs(clause->op) || !spills(inner));
+}
+
 /* to write rows that do not fit into memory, and read them again */
 static Cost
 spill_cost(double nrows, double width)
@@ -180,7 +187,7 @@ bvh_join_is_beaten(const Path *outer, const Path *inner, JoinType jointype,
 	double ours = START_TIME + INNER_TIME * inner->rows + PAIR_TIME * pairs;
 	double theirs;
 
-	if (is_of_same_rows && !spills(inner))
+	if (reads_once(inner, clause, is_of_same_rows))
 		ours += SELF_TIME * inner->rows;
 	else
 		ours += (OUTER_TIME + SEARCH_TIME * log2(inner->rows + 1.0)) * outer->rows;
@@ -188,7 +195,9 @@ bvh_join_is_beaten(const Path *outer, const Path *inner, JoinType jointype,
 	if (!enable_nestloop)
 		return false;
 	if (spills(inner))
-		ours += SPILL_TIME * (outer->rows + inner->rows);
+		ours += SPILL_TIME * inner->rows;
+	if (spills(inner) && !reads_once(inner, clause, is_of_same_rows))
+		ours += SPILL_TIME * outer->rows;
 	theirs = fastest_probes(inner->parent, outer->parent, outer->rows);
 	/* the other way round */
 	if (jointype == JOIN_INNER)
@@ -220,6 +229,7 @@ bvh_join_cost(PlannerInfo *root, BvhJoinPath *join, const JoinPathExtraData *ext
 	double inner_rows = Max(inner->rows, 1.0);
 	double outer_rows = Max(outer->rows, 1.0);
 	double pairs = outer_rows * inner_rows * join->clause.selectivity;
+	bool is_read_once = reads_once(inner, &join->clause, join->is_of_same_rows);
 	QualCost quals;
 	Cost startup;
 	Cost run;
@@ -238,7 +248,7 @@ bvh_join_cost(PlannerInfo *root, BvhJoinPath *join, const JoinPathExtraData *ext
 														: BVH_JOIN_LEFT_ARG,
 							 inner_rows);
 
-	if (join->is_of_same_rows && !spills(inner))
+	if (is_read_once)
 		run = cpu_operator_cost * outer_rows * SELF_COST;
 	else
 	{
@@ -254,7 +264,8 @@ bvh_join_cost(PlannerInfo *root, BvhJoinPath *join, const JoinPathExtraData *ext
 	if (spills(inner))
 	{
 		startup += spill_cost(inner_rows, kept_width(inner));
-		startup += spill_cost(outer_rows, kept_width(outer));
+		if (!is_read_once)
+			startup += spill_cost(outer_rows, kept_width(outer));
 	}
 
 	/* as hash joins do: an outer row is done with at its first match */

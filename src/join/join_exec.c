@@ -10,7 +10,7 @@
  * each outer row searches the inner tree by itself.
  *
  * If both inputs have the same rows, the inner ones are joined with themselves,
- * and the outer plan is not run at all.
+ * and the outer plan is hardly ever run.
  *
  * When the inner rows outgrow the memory, join_spill.c puts both inputs into
  * files, in parts that fit, and what follows is done for each part.
@@ -53,7 +53,10 @@ start(BvhJoinState *state)
 	{
 		/* each part of it is built again */
 		memset(&state->counters, 0, sizeof(state->counters));
-		bvh_spill_outer(state);
+		if (state->reads_once)
+			bvh_spill_begin_parts(state);
+		else
+			bvh_spill_outer(state);
 	}
 	else if (state->inner_rows.n == 0 && !state->null_extends)
 		return false;
@@ -92,7 +95,7 @@ bvh_join_exec(CustomScanState *node)
 				/* the first batch is there already, unless it went to a file */
 				if (state->spill != NULL)
 				{
-					state->phase = JOIN_NEXT_BATCH;
+					state->phase = state->reads_once ? JOIN_NEXT_PART : JOIN_NEXT_BATCH;
 					break;
 				}
 				if (state->is_of_same_rows)
@@ -108,7 +111,7 @@ bvh_join_exec(CustomScanState *node)
 			case JOIN_NEXT_BATCH:
 				if (!next_batch(state))
 				{
-					state->phase = JOIN_DONE;
+					state->phase = state->reads_once ? JOIN_NEXT_PART : JOIN_DONE;
 					break;
 				}
 				bvh_join_begin_pairs(state);
@@ -132,11 +135,22 @@ bvh_join_exec(CustomScanState *node)
 				state->phase = JOIN_NEXT_BATCH;
 				break;
 
+			case JOIN_NEXT_PART:
+				if (!bvh_spill_next_part(state))
+				{
+					state->phase = JOIN_DONE;
+					break;
+				}
+				bvh_join_begin_self_pairs(state);
+				state->phase = JOIN_SELF_PAIRS;
+				break;
+
 			case JOIN_SELF_PAIRS:
 				result = bvh_join_self_pairs(state);
 				if (result != NULL)
 					return result;
-				state->phase = JOIN_DONE;
+				/* the part may have visitors */
+				state->phase = state->spill != NULL ? JOIN_NEXT_BATCH : JOIN_DONE;
 				break;
 
 			case JOIN_DONE:
@@ -176,6 +190,7 @@ bvh_join_begin(CustomScanState *node, EState *estate, int eflags)
 	/* a row that was locked is checked once more without the others of its table */
 	state->is_of_same_rows = intVal(list_nth(settings, BVH_JOIN_OF_SAME_ROWS)) != 0 &&
 							 estate->es_epq_active == NULL;
+	state->reads_once = state->is_of_same_rows && bvh_op_self_pairs(state->op);
 	state->null_extends = state->jointype == JOIN_LEFT || state->jointype == JOIN_ANTI;
 	state->single_match = state->jointype == JOIN_SEMI || state->jointype == JOIN_ANTI ||
 						  state->inner_unique;

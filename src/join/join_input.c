@@ -256,6 +256,15 @@ bvh_join_read_inner(BvhJoinState *state)
 	return false;
 }
 
+/* bvh_join_is_by_rows --- does each outer row search by itself? */
+bool
+bvh_join_is_by_rows(const BvhJoinState *state)
+{
+	/* so small a tree is searched from the CPU's caches, in any order */
+	return !state->implies_overlap || state->is_dense ||
+		   state->inner_rows.n <= SMALL_TREE;
+}
+
 /*
  * bvh_join_build --- the tree over the inner rows in memory
  */
@@ -273,9 +282,7 @@ bvh_join_build(BvhJoinState *state)
 	rows->items = NULL;
 	rows->size = 0;
 
-	/* so small a tree is searched from the CPU's caches, in any order */
-	state->by_rows = !state->implies_overlap || state->is_dense || rows->n <= SMALL_TREE;
-
+	state->by_rows = bvh_join_is_by_rows(state);
 	state->counters.npasses++;
 	state->counters.nboxes += rows->n;
 	if (state->custom.ss.ps.instrument != NULL)

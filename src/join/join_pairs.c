@@ -88,6 +88,7 @@ bvh_join_begin_pairs(BvhJoinState *state)
 	state->query_is_open = false;
 	state->next_row = 0;
 	state->nwasted = 0;
+	state->by_rows = bvh_join_is_by_rows(state);
 	if (state->by_rows || state->inner_rows.n == 0 || !build_outer_tree(state))
 		return;
 	outer = state->outer_rows.tree;
@@ -184,13 +185,25 @@ pair_inner(const BvhJoinState *state, size_t i)
 	return (MinimalTuple) (uintptr_t) id;
 }
 
-/* next_pair --- the next two rows that the clause matches; false at the end */
+/*
+ * next_pair --- the next two rows that the clause matches; false at the end
+ *
+ * Where the two inputs have the same rows, each pair comes in the other order, too.
+ */
 static bool
 next_pair(BvhJoinState *state, size_t *outer, MinimalTuple *inner)
 {
 	const OuterRows *rows = &state->outer_rows;
 	size_t near;
 
+	if (state->reads_once && state->next_found > 0 && !state->is_exchanged)
+	{
+		state->is_exchanged = true;
+		*outer = pair_outer(state, state->next_found - 1);
+		*inner = pair_inner(state, state->next_found - 1);
+		return true;
+	}
+	state->is_exchanged = false;
 	if (state->next_found == state->nfound)
 	{
 		state->nfound = state->next_found = 0;
@@ -272,6 +285,16 @@ emit(BvhJoinState *state, TupleTableSlot *inner)
 	return NULL;
 }
 
+/* do the numbers of an outer and a kept inner row match, in the order of the pair? */
+static inline bool
+pair_numbers_match(const BvhJoinState *state, size_t i, MinimalTuple inner)
+{
+	int64 outer_number = state->outer_rows.boxes[i].number;
+
+	return state->is_exchanged ? numbers_match(state, kept_number(inner), outer_number)
+							   : numbers_match(state, outer_number, kept_number(inner));
+}
+
 static void
 show_outer(BvhJoinState *state, size_t i)
 {
@@ -279,6 +302,24 @@ show_outer(BvhJoinState *state, size_t i)
 		bvh_row_show(&state->outer, state->outer_rows.rows[i]);
 	state->outer_in_slot = i;
 	state->custom.ss.ps.ps_ExprContext->ecxt_outertuple = state->outer.slot;
+}
+
+/* put two rows that were found into the slots of either side */
+static void
+show_pair(BvhJoinState *state, size_t i, MinimalTuple inner)
+{
+	if (state->is_exchanged)
+	{
+		bvh_row_show(&state->outer, inner);
+		bvh_row_show(&state->inner, state->outer_rows.rows[i]);
+		state->outer_in_slot = SIZE_MAX;
+	}
+	else
+	{
+		show_outer(state, i);
+		bvh_row_show(&state->inner, inner);
+	}
+	state->custom.ss.ps.ps_ExprContext->ecxt_innertuple = state->inner.slot;
 }
 
 /*
@@ -323,15 +364,12 @@ bvh_join_pairs(BvhJoinState *state)
 		}
 		if ((state->radius != NULL && !is_within(state, &rows->boxes[i], inner)))
 			continue;
-		if (state->comparison != COMPARE_NOTHING &&
-			!numbers_match(state, rows->boxes[i].number, kept_number(inner)))
+		if (state->comparison != COMPARE_NOTHING && !pair_numbers_match(state, i, inner))
 		{
 			InstrCountFiltered2(ps, 1);
 			continue;
 		}
-		show_outer(state, i);
-		bvh_row_show(&state->inner, inner);
-		econtext->ecxt_innertuple = state->inner.slot;
+		show_pair(state, i, inner);
 		if (state->joinqual != NULL && !ExecQual(state->joinqual, econtext))
 		{
 			InstrCountFiltered2(ps, 1);
@@ -388,14 +426,14 @@ bvh_join_begin_self_pairs(BvhJoinState *state)
 					state->comparison == COMPARE_NOT_EQUAL;
 
 	state->nfound = state->next_found = 0;
-	if (state->op == BVH_CONTAINS || state->op == BVH_CONTAINED_BY)
-		bvh_pairs_begin(state->pairs, tree, tree, &state->env, state->op);
-	else
+	if (bvh_op_self_pairs(state->op))
 		bvh_self_pairs_begin(state->pairs,
 							 tree,
 							 &state->env,
 							 state->op,
 							 is_other ? BVH_SELF_BOTH : BVH_SELF_ALL);
+	else
+		bvh_pairs_begin(state->pairs, tree, tree, &state->env, state->op);
 	state->by_rows = false;
 	state->pairs_are_open = true;
 }

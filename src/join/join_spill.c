@@ -9,6 +9,10 @@
  * one part.  An outer row goes to each part whose bounds it meets, mostly one.  So a
  * pair is found once, and most rows of either side are written once and read once.
  *
+ * If both inputs have the same rows, the outer ones are not read again.  A part is joined
+ * with itself, and its rows that meet other parts visit those that follow; a pair of
+ * a visitor and a row is one in either order.
+ *
  * An outer row with several copies has a number, by which the copies know whether
  * another one had a match; the one in the last part decides what becomes of the
  * row when none had.  "copy" is twice that number, plus one for the last.
@@ -341,9 +345,9 @@ bvh_spill_inner(BvhJoinState *state)
 	build_parts_tree(state);
 }
 
-/* the inner rows of a part, to memory */
+/* the inner rows of a part, to memory; the tree is yet to be built */
 static void
-load_part(BvhJoinState *state, const SpillPart *part)
+read_part(BvhJoinState *state, const SpillPart *part)
 {
 	SpillReader reader;
 	SpillRow row;
@@ -355,7 +359,6 @@ load_part(BvhJoinState *state, const SpillPart *part)
 	bvh_reader_begin(&reader, &state->spill->inner, &part->inner);
 	while (bvh_reader_next(&reader, &row))
 		keep_row(state, &reader, &row);
-	bvh_join_build(state);
 }
 
 /*
@@ -495,7 +498,10 @@ next_stream(BvhJoinState *state)
 			stream = &spill->parts[spill->part].outer;
 			/* who has no outer rows at all is not read */
 			if (stream->nrows > 0 || spill->everyone.nrows > 0)
-				load_part(state, &spill->parts[spill->part]);
+			{
+				read_part(state, &spill->parts[spill->part]);
+				bvh_join_build(state);
+			}
 		}
 		else
 		{
@@ -506,6 +512,96 @@ next_stream(BvhJoinState *state)
 	bvh_reader_begin(&spill->reader, &spill->outer, stream);
 	spill->nleft = stream->nrows;
 	return true;
+}
+
+/*
+ * Parts that are joined with themselves
+ *
+ * From the last to the first, since large boxes, which meet many parts, are in the
+ * last: so they visit the others, not the others them.
+ */
+
+/* bvh_spill_begin_parts --- start with the inner rows in files, without outer ones */
+void
+bvh_spill_begin_parts(BvhJoinState *state)
+{
+	JoinSpill *spill = state->spill;
+
+	forget_outer(state);
+	bvh_inner_reset(&state->inner_rows, &state->env, &state->memory);
+	bvh_file_create(&spill->outer, &state->memory, block_size(state, spill->nparts + 1));
+	spill->part = spill->nparts;
+}
+
+/* the rows in memory, to the other parts that they may match, of those that follow */
+static void
+send_visitors(BvhJoinState *state)
+{
+	JoinSpill *spill = state->spill;
+	uint64_t found[MOST_COPIES + 1];
+
+	for (size_t i = 0; i < state->inner_rows.n; i++)
+	{
+		SpillRow row;
+		const void *bytes;
+		int n;
+
+		memset(&row, 0, sizeof(row));
+		bytes = row_in_memory(state, i, &row);
+		n = find_parts(state, &row.box, found);
+		if (n > MOST_COPIES)
+			bvh_stream_put(&spill->outer, &spill->everyone, &state->memory, &row, bytes);
+		else
+			for (int k = 0; k < n; k++)
+				if (found[k] < (uint64) spill->part)
+					bvh_stream_put(&spill->outer,
+								   &spill->parts[found[k]].outer,
+								   &state->memory,
+								   &row,
+								   bytes);
+	}
+}
+
+static void
+read_visitors(JoinSpill *spill, const SpillStream *visitors)
+{
+	bvh_reader_begin(&spill->reader, &spill->outer, visitors);
+	spill->nleft = visitors->nrows;
+}
+
+/* bvh_spill_next_part --- the next part to memory, to be joined with itself and then with
+ * its visitors; false if all are done
+ */
+bool
+bvh_spill_next_part(BvhJoinState *state)
+{
+	JoinSpill *spill = state->spill;
+	SpillPart *part;
+
+	if (spill->part == 0)
+		return false;
+	part = &spill->parts[--spill->part];
+	bvh_stream_finish(&spill->outer, &part->outer, &state->memory);
+	bvh_stream_finish(&spill->outer, &spill->everyone, &state->memory);
+	/* without the rows of this part */
+	spill->visiting = spill->everyone;
+	read_part(state, part);
+	send_visitors(state);
+	bvh_join_build(state);
+	spill->reads_everyone = false;
+	read_visitors(spill, &part->outer);
+	return true;
+}
+
+/* visitors of any part come after those of this one; false at the end */
+static bool
+next_visitors(JoinSpill *spill)
+{
+	if (spill->reads_everyone)
+		return false;
+	spill->reads_everyone = true;
+	read_visitors(spill, &spill->visiting);
+	return spill->nleft > 0;
 }
 
 static bool
@@ -529,7 +625,8 @@ bvh_spill_next_batch(BvhJoinState *state)
 	Size bytes;
 
 	bvh_outer_reset(rows, &state->env);
-	if (spill->nleft == 0 && !next_stream(state))
+	if (spill->nleft == 0 &&
+		!(state->reads_once ? next_visitors(spill) : next_stream(state)))
 		return false;
 	most = Min(bvh_join_outer_room(state, &bytes), spill->nleft);
 	bvh_outer_reserve(rows, &state->memory, most);

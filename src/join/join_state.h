@@ -151,6 +151,7 @@ typedef struct JoinSpill
 	int max_parts;
 	BvhTree *tree;        /* over the bounds of the parts; ids are their numbers */
 	SpillStream everyone; /* outer rows that may match rows of very many parts */
+	SpillStream visiting; /* those of them that the present part has not itself */
 	uint64 ncopied;       /* outer rows in more than one part */
 	uint8 *matched;       /* a bit for each of them */
 	uint64 matched_size;
@@ -167,6 +168,7 @@ typedef enum JoinPhase
 	JOIN_NEXT_BATCH,
 	JOIN_PAIRS,
 	JOIN_UNMATCHED,
+	JOIN_NEXT_PART,
 	JOIN_SELF_PAIRS,
 	JOIN_DONE
 } JoinPhase;
@@ -198,6 +200,7 @@ typedef struct BvhJoinState
 	bool outer_is_left;
 	bool inner_unique;
 	bool is_of_same_rows; /* does the outer input give the inner rows once more? */
+	bool reads_once;      /* and is it not read then, not even when there are files? */
 	bool single_match;    /* an outer row is done with at its first match */
 	bool null_extends;    /* LEFT and ANTI: rows without a match come out, too */
 	bool marks_matched;   /* is it of interest whether a row had a match? */
@@ -246,6 +249,7 @@ typedef struct BvhJoinState
 
 	size_t nfound;
 	size_t next_found;
+	bool is_exchanged;    /* was the last pair the one before in the other order? */
 	uint64 nwasted;       /* pairs of outer rows that had their match, in this batch */
 	size_t outer_in_slot; /* which row the slot holds */
 	size_t next_unmatched;
@@ -287,6 +291,7 @@ extern bool bvh_join_fits(const BvhJoinState *state, uint64 nrows, Size bytes);
 extern bool bvh_join_is_full(const BvhJoinState *state);
 extern bool bvh_join_read_inner(BvhJoinState *state);
 extern void bvh_join_build(BvhJoinState *state);
+extern bool bvh_join_is_by_rows(const BvhJoinState *state);
 extern size_t bvh_join_outer_room(const BvhJoinState *state, Size *bytes);
 extern bool bvh_join_read_outer(BvhJoinState *state);
 
@@ -314,6 +319,8 @@ extern void bvh_reader_take(SpillReader *reader, void *bytes, Size size);
 extern void bvh_spill_inner(BvhJoinState *state);
 extern void bvh_spill_outer(BvhJoinState *state);
 extern bool bvh_spill_next_batch(BvhJoinState *state);
+extern void bvh_spill_begin_parts(BvhJoinState *state);
+extern bool bvh_spill_next_part(BvhJoinState *state);
 extern void bvh_spill_keep_matched(BvhJoinState *state);
 extern bool bvh_spill_is_decided(const BvhJoinState *state, size_t row);
 extern void bvh_spill_end(BvhJoinState *state);

@@ -70,27 +70,34 @@ SELECT fill('random', 800);
 ANALYZE t;
 SELECT test_once('random');
 
--- more rows than fit into memory, when the plan was made for more memory
-CREATE FUNCTION test_passes() RETURNS SETOF text LANGUAGE plpgsql AS $$
+-- passes_of(query): of its BVH join
+CREATE FUNCTION passes_of(query text) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
-  query text;
+  plan jsonb;
+BEGIN
+  EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ' || query INTO plan;
+  RETURN jsonb_path_query_first(plan, '$.**?(@."Custom Plan Provider" == "BVH Join")') ->> 'Passes';
+END $$;
+
+-- more rows than fit into memory, when the plan was made for more memory
+CREATE FUNCTION test_passes(query text, name text, fewest int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
   answer text;
 BEGIN
   SET LOCAL plan_cache_mode = force_generic_plan;
-  FOR query IN SELECT one_value(q.query) FROM queries_once q LOOP
-    EXECUTE 'PREPARE planned AS ' || query;
-    EXECUTE 'EXECUTE planned' INTO answer;
-    SET LOCAL work_mem = '64kB';
-    EXECUTE 'EXECUTE planned' INTO answer;
-    RETURN NEXT matches(plan_of('EXECUTE planned'), 'Same Rows', 'in several passes, plan: ' || query);
-    SET LOCAL work_mem = '4MB';
-    DEALLOCATE planned;
-    RETURN NEXT is(answer, by_nested_loop(query), 'in several passes: ' || query);
-  END LOOP;
+  EXECUTE 'PREPARE planned AS ' || one_value(query);
+  EXECUTE 'EXECUTE planned' INTO answer;
+  SET LOCAL work_mem = '64kB';
+  EXECUTE 'EXECUTE planned' INTO answer;
+  RETURN NEXT matches(plan_of('EXECUTE planned'), 'Same Rows', name || ', plan: ' || query);
+  RETURN NEXT cmp_ok(passes_of('EXECUTE planned'), '>=', fewest, name || ', passes: ' || query);
+  SET LOCAL work_mem = '4MB';
+  DEALLOCATE planned;
+  RETURN NEXT is(answer, by_nested_loop(one_value(query)), name || ': ' || query);
 END $$;
 SET LOCAL enable_hashjoin = off;
 SET LOCAL enable_mergejoin = off;
-SELECT test_passes();
+SELECT test_passes(query, 'in several passes', CASE WHEN query ~ 'k [<=]' THEN 1 ELSE 2 END) FROM queries_once;
 RESET enable_hashjoin;
 RESET enable_mergejoin;
 
@@ -99,9 +106,14 @@ BEGIN
   PERFORM fill(kind, 400);
   RETURN QUERY SELECT once(query, format('%s: %s', kind, query)) FROM (VALUES
     ('SELECT a.id, c.id AS cid FROM t a JOIN t c ON a.b && c.b'),
-    ('SELECT a.id, c.s FROM t a JOIN t c ON a.b && c.b AND a.id < c.id'),
     ('SELECT a.id, c.n FROM t a JOIN t c ON a.b @> c.b AND a.id <> c.id'),
     ('SELECT a.id, c.n FROM t a JOIN t c ON a.b ~= c.b AND a.n <= c.n')) v(query);
+  -- some of all over, which have to be met in every part
+  INSERT INTO t SELECT id, box3d_expand(b, 300), id % 10, id, 'large' FROM boxes_of('random', 30);
+  INSERT INTO t SELECT id, b, id % 10, id, 'more' FROM boxes_of('random', 1500);
+  RETURN QUERY SELECT test_passes(query, kind, 4) FROM (VALUES
+    ('SELECT a.id, c.id AS cid, a.s FROM t a JOIN t c ON a.b && c.b'),
+    ('SELECT a.id, c.s FROM t a JOIN t c ON a.b &&+ c.b AND a.id < c.id')) v(query);
 END $$;
 SELECT fill('random', 400);
 ANALYZE t;
