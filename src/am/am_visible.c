@@ -20,15 +20,6 @@
 #include "am/bvh.h"
 #include "pg/compat.h"
 
-/*
- * bvh_needs_visibility --- does this scan return values from the index alone?
- */
-bool
-bvh_needs_visibility(IndexScanDesc scan)
-{
-	return scan->xs_want_itup && IsMVCCSnapshot(scan->xs_snapshot);
-}
-
 /* bvh_is_all_visible --- is all of the row's page visible to everybody? */
 bool
 bvh_is_all_visible(IndexScanDesc scan, ItemPointer tid)

@@ -189,11 +189,17 @@ extern IndexBulkDeleteResult *bvhbulkdelete(IndexVacuumInfo *info,
 											void *callback_state);
 
 /* am_visible.c */
-extern bool bvh_needs_visibility(IndexScanDesc scan);
 extern bool bvh_is_visible(IndexScanDesc scan, ItemPointer tid);
 extern bool bvh_is_all_visible(IndexScanDesc scan, ItemPointer tid);
 extern bool bvh_sees_row(IndexScanDesc scan, ItemPointer tid);
 extern void bvh_visibility_end(IndexScanDesc scan);
+
+/* does this scan return values from the index alone? */
+static inline bool
+bvh_needs_visibility(IndexScanDesc scan)
+{
+	return scan->xs_want_itup && IsMVCCSnapshot(scan->xs_snapshot);
+}
 
 /* am_write.c */
 extern BvhWriter *bvh_write_begin(Relation index);
