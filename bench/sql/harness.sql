@@ -341,6 +341,9 @@ BEGIN
 	EXECUTE format(query, 'slanted') INTO hits;
 	RETURN NEXT bench.row_of('rays', bench.seconds_since(start) * 1e6 / nrays);
 	RETURN NEXT bench.row_of('rays_hits', hits);
+	IF bench.is_cached(c) THEN
+		RETURN;
+	END IF;
 	RETURN NEXT bench.row_of('ray_pages', bench.pages_of(format(query, 'straight')) / bench.pages_of(format(query, 'slanted')));
 END $$;
 

@@ -41,27 +41,19 @@ struct BvhCached
 /*
  * can_serve --- is that a scan for which the tree has all that it needs?
  *
- * It has boxes, neither NULLs nor other columns.
+ * It has boxes, neither NULLs nor other columns, and gives them in one order.
  */
 static bool
 can_serve(IndexScanDesc scan)
 {
 	BvhScanOpaque so = (BvhScanOpaque) scan->opaque;
 
-	if (!so->match_boxes || scan->numberOfOrderBys > 1 || !bvh_scan_is_of_boxes(scan))
+	if (!so->match_boxes || scan->numberOfOrderBys > 1)
 		return false;
 	if (scan->xs_want_itup && IndexRelationGetNumberOfAttributes(scan->indexRelation) > 1)
 		return false;
-	if (scan->numberOfOrderBys == 1)
-	{
-		/* pages prune by range and distance at once */
-		for (int lane = 0; lane < 6; lane++)
-			if (so->leaf_range.lower[lane] != -INFINITY ||
-				so->leaf_range.upper[lane] != INFINITY)
-				return false;
-		return (scan->orderByData[0].sk_flags & SK_ISNULL) == 0;
-	}
-	return true;
+	return scan->numberOfOrderBys == 0 ||
+		   (scan->orderByData[0].sk_flags & SK_ISNULL) == 0;
 }
 
 /*
@@ -74,6 +66,7 @@ bvh_cached_begin(IndexScanDesc scan)
 {
 	BvhScanOpaque so = (BvhScanOpaque) scan->opaque;
 	BvhCached *cached = so->cached;
+	BvhFilter filter;
 
 	if (!can_serve(scan))
 		return false;
@@ -88,11 +81,17 @@ bvh_cached_begin(IndexScanDesc scan)
 	cached->next = 0;
 	if (!bvh_cache_take(cached->scan, scan->indexRelation, scan->xs_snapshot))
 		return false;
+	filter.range = so->leaf_range;
+	filter.shapes = so->shapes;
+	filter.nshapes = so->nshapes;
 	if (scan->numberOfOrderBys > 0)
-		bvh_cache_nearest_begin(cached->scan,
-								DatumGetBox3P(scan->orderByData[0].sk_argument));
+	{
+		BvhShape order = bvh_key_shape(&scan->orderByData[0]);
+
+		bvh_cache_nearest_begin(cached->scan, &order, &filter);
+	}
 	else
-		bvh_cache_range_begin(cached->scan, &so->leaf_range);
+		bvh_cache_filter_begin(cached->scan, &filter);
 	return true;
 }
 
@@ -136,7 +135,7 @@ return_match(IndexScanDesc scan, BvhCached *cached, const BvhCacheMatch *match)
 }
 
 static bool
-next_in_range(IndexScanDesc scan, BvhCached *cached)
+next_match(IndexScanDesc scan, BvhCached *cached)
 {
 	for (;;)
 	{
@@ -144,7 +143,7 @@ next_in_range(IndexScanDesc scan, BvhCached *cached)
 
 		if (cached->next == cached->nmatches)
 		{
-			cached->nmatches = bvh_cache_range_next(cached->scan, cached->matches);
+			cached->nmatches = bvh_cache_filter_next(cached->scan, cached->matches);
 			cached->next = 0;
 			if (cached->nmatches == 0)
 				return false;
@@ -188,7 +187,7 @@ bvh_cached_next(IndexScanDesc scan)
 	if (scan->kill_prior_tuple && cached->next > 0)
 		bvh_cache_kill(cached->scan, cached->matches[cached->next - 1].place);
 	return scan->numberOfOrderBys > 0 ? next_nearest(scan, cached)
-									  : next_in_range(scan, cached);
+									  : next_match(scan, cached);
 }
 
 /* bvh_cached_has_nulls --- may the index have rows that the tree has not? */
@@ -206,7 +205,7 @@ bvh_cached_bitmap(BvhCached *cached, TIDBitmap *bitmap)
 	int64 ntids = 0;
 	int n;
 
-	while ((n = bvh_cache_range_next(cached->scan, cached->matches)) > 0)
+	while ((n = bvh_cache_filter_next(cached->scan, cached->matches)) > 0)
 	{
 		for (int i = 0; i < n; i++)
 			tids[i] = cached->matches[i].tid;

@@ -10,7 +10,6 @@
 
 #include <math.h>
 
-#include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
 #include "utils/selfuncs.h"
@@ -27,16 +26,6 @@
 /* boxes on an inner page, by which a tree's height is guessed */
 #define FANOUT 100.0
 
-/* does an operator compare with a box, not with another shape? */
-static bool
-is_of_boxes(Node *clause)
-{
-	OpExpr *op = (OpExpr *) clause;
-
-	return !IsA(clause, OpExpr) || list_length(op->args) != 2 ||
-		   exprType(linitial(op->args)) == exprType(lsecond(op->args));
-}
-
 /*
  * is_cached --- would the scan find a tree in shared memory?
  *
@@ -46,27 +35,13 @@ static bool
 is_cached(const IndexPath *path)
 {
 	const IndexOptInfo *info = path->indexinfo;
-	ListCell *cell;
 	Relation index;
 	bool is_warm;
 
 	/* a tree has boxes and one order, see am_cached.c */
 	if (info->hypothetical || list_length(path->indexorderbys) > 1 ||
-		(path->indexorderbys != NIL && path->indexclauses != NIL) ||
 		(path->path.pathtype == T_IndexOnlyScan && info->ncolumns > 1))
 		return false;
-	foreach (cell, path->indexclauses)
-	{
-		IndexClause *clause = lfirst_node(IndexClause, cell);
-		ListCell *qual;
-
-		foreach (qual, clause->indexquals)
-			if (!is_of_boxes((Node *) lfirst_node(RestrictInfo, qual)->clause))
-				return false;
-	}
-	foreach (cell, path->indexorderbys)
-		if (!is_of_boxes(lfirst(cell)))
-			return false;
 	/* the planner has it locked */
 	index = index_open(info->indexoid, NoLock);
 	is_warm = bvh_cache_is_warm(index);

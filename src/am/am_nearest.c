@@ -314,10 +314,8 @@ copy_tuples(BvhNearest *nearest, Run *run, Page page, int room)
 static double
 distance_of(const ScanKeyData *key, const Box3 *box)
 {
-	BvhShape shape = {(BvhShapeOp) key->sk_strategy, DatumGetPointer(key->sk_argument)};
+	BvhShape shape = bvh_key_shape(key);
 
-	if (key->sk_strategy == BVH_DISTANCE)
-		return box3_distance(box, DatumGetBox3P(key->sk_argument));
 	return shape_distance(&shape, box);
 }
 

@@ -32,7 +32,7 @@ bvhbeginscan(Relation index, int nkeys, int norderbys)
 	so->page_blkno = InvalidBlockNumber;
 	scan->opaque = so;
 	scan->xs_itupdesc = RelationGetDescr(index);
-	so->shapes = palloc(sizeof(BvhShape) * nkeys);
+	so->shapes = palloc(sizeof(BvhShapeProbe) * nkeys);
 	if (norderbys > 0)
 		so->nearest = bvh_nearest_begin(scan);
 	return scan;
@@ -44,11 +44,10 @@ add_operator(BvhScanOpaque so, const ScanKeyData *key, BoxRange *range)
 {
 	if (shape_filters(key->sk_strategy))
 	{
-		BvhShape *shape = &so->shapes[so->nshapes++];
+		BvhShape shape = bvh_key_shape(key);
 
-		shape->op = (BvhShapeOp) key->sk_strategy;
-		shape->operand = DatumGetPointer(key->sk_argument);
-		shape_range(shape, range);
+		shape_probe(&shape, &so->shapes[so->nshapes++]);
+		shape_range(&shape, range);
 	}
 	else if (!box3_range((BvhOp) key->sk_strategy,
 						 false,
@@ -179,20 +178,6 @@ bvh_select(BvhScanOpaque so, Page page, bool is_leaf)
 	for (int i = 0; i < so->nshapes; i++)
 		n = shape_select(&so->shapes[i], page, items->box, is_leaf, so->selected, n);
 	return n;
-}
-
-/*
- * bvh_scan_is_of_boxes --- are there only ranges, and distances to boxes?
- */
-bool
-bvh_scan_is_of_boxes(IndexScanDesc scan)
-{
-	BvhScanOpaque so = (BvhScanOpaque) scan->opaque;
-
-	for (int i = 0; i < scan->numberOfOrderBys; i++)
-		if (scan->orderByData[i].sk_strategy != BVH_DISTANCE)
-			return false;
-	return so->nshapes == 0;
 }
 
 /* push the children of an inner page that may hold matches */

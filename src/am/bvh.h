@@ -91,7 +91,7 @@ typedef struct BvhScanOpaqueData
 	bool match_nulls; /* may items with a NULL key match? */
 	BoxRange leaf_range;
 	BoxRange node_range;
-	BvhShape *shapes; /* what boxes in range are tested for besides */
+	BvhShapeProbe *shapes; /* what boxes in range are tested for besides */
 	int nshapes;
 
 	/* pages to read, last in, first out */
@@ -158,6 +158,13 @@ extern BvhNearest *bvh_nearest_begin(IndexScanDesc scan);
 extern void bvh_nearest_rescan(IndexScanDesc scan);
 extern bool bvh_nearest_next(IndexScanDesc scan);
 
+/* an operator with its operand, which is not NULL */
+static inline BvhShape
+bvh_key_shape(const ScanKeyData *key)
+{
+	return (BvhShape){(BvhShapeOp) key->sk_strategy, DatumGetPointer(key->sk_argument)};
+}
+
 /* am_options.c */
 extern void bvh_define_options(void);
 extern bytea *bvhoptions(Datum reloptions, bool validate);
@@ -180,7 +187,6 @@ extern void bvhendscan(IndexScanDesc scan);
 extern bool bvhgettuple(IndexScanDesc scan, ScanDirection direction);
 extern int64 bvhgetbitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern int bvh_select(BvhScanOpaque so, Page page, bool is_leaf);
-extern bool bvh_scan_is_of_boxes(IndexScanDesc scan);
 
 /* am_vacuum.c */
 extern IndexBulkDeleteResult *bvhbulkdelete(IndexVacuumInfo *info,

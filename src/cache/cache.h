@@ -17,7 +17,7 @@
 #include "utils/snapshot.h"
 
 #include "core/item.h"
-#include "core/range.h"
+#include "core/shape.h"
 
 /* ---------------------------------------------------------------- cache_control.c */
 
@@ -82,7 +82,7 @@ extern void bvh_cache_after_bulk_delete(Relation index, IndexBulkDeleteCallback 
 
 typedef struct BvhCacheScan BvhCacheScan;
 
-/* rows that a scan by range gives at once */
+/* rows that an unordered scan gives at once */
 #define BVH_CACHE_MOST_MATCHES 128
 
 typedef struct BvhCacheMatch
@@ -102,12 +102,13 @@ extern bool bvh_cache_is_unvacuumed(const BvhCacheScan *scan);
 extern void bvh_cache_box(const BvhCacheScan *scan, uint64 place, Box3 *box);
 extern void bvh_cache_kill(BvhCacheScan *scan, uint64 place);
 
-extern void bvh_cache_range_begin(BvhCacheScan *scan, const BoxRange *range);
-extern int bvh_cache_range_next(BvhCacheScan *scan, BvhCacheMatch *matches);
+extern void bvh_cache_filter_begin(BvhCacheScan *scan, const BvhFilter *filter);
+extern int bvh_cache_filter_next(BvhCacheScan *scan, BvhCacheMatch *matches);
 
 /* ---------------------------------------------------------------- cache_nearest.c */
 
-extern void bvh_cache_nearest_begin(BvhCacheScan *scan, const Box3 *query);
+extern void bvh_cache_nearest_begin(BvhCacheScan *scan, const BvhShape *order,
+									const BvhFilter *filter);
 extern bool bvh_cache_nearest_next(BvhCacheScan *scan, BvhCacheMatch *match,
 								   double *distance);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * cache_nearest.c
- *	  Scans that a tree answers: by distance.
+ *	  Scans that a tree answers: by distance, or time of entry of a ray.
  *
  * The tree, the runs of the delta, and its rows in no run give their boxes by
  * distance each; the nearest of their heads is next.  A run is searched only
@@ -43,7 +43,7 @@ open_stream(BvhCacheScan *scan, NearestStream *stream)
 							  ? scan->tree->tree
 							  : delta_run_tree(scan->tree->delta, stream->run);
 
-	bvh_tree_nearest_begin(&stream->query, tree, &scan->env, &scan->center, INFINITY);
+	bvh_tree_order_begin(&stream->query, tree, &scan->env, &scan->order, &scan->filter);
 	stream->query.gives_places = true;
 	advance(stream);
 }
@@ -57,7 +57,7 @@ add_stream(BvhCacheScan *scan, const BvhTree *tree, const DeltaRun *run)
 	if (!bvh_tree_bounds(tree, &bounds))
 		return;
 	stream->state = STREAM_CLOSED;
-	stream->distance = box3_distance(&bounds, &scan->center);
+	stream->distance = shape_distance(&scan->order, &bounds);
 	stream->run = run;
 	scan->nstreams++;
 }
@@ -68,6 +68,7 @@ measure_rows(BvhCacheScan *scan)
 {
 	const BvhItem *items = delta_items(scan->tree->delta);
 	int n = (int) (scan->count - scan->runs->end);
+	uint16 selected[DELTA_CHUNK];
 
 	if (n > scan->rows_size)
 	{
@@ -76,22 +77,37 @@ measure_rows(BvhCacheScan *scan)
 		scan->rows = MemoryContextAllocHuge(scan->context, n * sizeof(BvhNeighbour));
 		scan->rows_size = n;
 	}
-	for (int i = 0; i < n; i++)
+	for (uint32 first = scan->runs->end; first < scan->count; first += DELTA_CHUNK)
 	{
-		scan->rows[i].id = scan->runs->end + i;
-		scan->rows[i].distance = box3_distance(&items[scan->rows[i].id].box,
-											   &scan->center);
+		int nselected = bvh_cache_select_rows(scan,
+											  first,
+											  (int) Min(DELTA_CHUNK, scan->count - first),
+											  selected);
+
+		for (int i = 0; i < nselected; i++)
+		{
+			BvhNeighbour *row = &scan->rows[scan->nrows++];
+
+			row->id = first + selected[i];
+			row->distance = shape_distance(&scan->order, &items[row->id].box);
+		}
 	}
-	scan->nrows = n;
 }
 
+/*
+ * bvh_cache_nearest_begin --- search the rows that match, in an order
+ *
+ * Shapes and operands must stay until the scan is over.
+ */
 void
-bvh_cache_nearest_begin(BvhCacheScan *scan, const Box3 *query)
+bvh_cache_nearest_begin(BvhCacheScan *scan, const BvhShape *order,
+						const BvhFilter *filter)
 {
 	const DeltaRuns *runs = scan->runs;
 
 	bvh_cache_nearest_end(scan);
-	scan->center = *query;
+	scan->order = *order;
+	scan->filter = *filter;
 	if (scan->streams_size < (int) runs->nruns + 1)
 	{
 		if (scan->streams != NULL)

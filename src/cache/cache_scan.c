@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * cache_scan.c
- *	  Scans that a tree answers in the stead of pages: by range.
+ *	  Scans that a tree answers in the stead of pages, in no order.
  *
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
@@ -230,7 +230,7 @@ bvh_cache_match(const BvhCacheScan *scan, const BvhTree *tree, uint64 place,
 	return true;
 }
 
-/* ---------------------------------------------------------------- by range */
+/* ---------------------------------------------------------------- in no order */
 
 /* begin the search of the next tree: of the static one, of runs, and then of none */
 static void
@@ -243,34 +243,49 @@ begin_part(BvhCacheScan *scan)
 		return;
 	if (scan->part > 0)
 		tree = delta_run_tree(scan->tree->delta, &runs->runs[scan->part - 1]);
-	bvh_range_begin(&scan->query, tree, &scan->env, &scan->range);
+	bvh_filter_begin(&scan->query, tree, &scan->env, &scan->filter);
 	scan->query.gives_places = true;
 }
 
+/*
+ * bvh_cache_filter_begin --- search the rows that match
+ *
+ * Shapes and their operands must stay until the scan is over.
+ */
 void
-bvh_cache_range_begin(BvhCacheScan *scan, const BoxRange *range)
+bvh_cache_filter_begin(BvhCacheScan *scan, const BvhFilter *filter)
 {
-	scan->range = *range;
+	scan->filter = *filter;
 	scan->part = 0;
 	scan->next_row = scan->runs->end;
 	begin_part(scan);
+}
+
+/*
+ * bvh_cache_select_rows --- which of up to DELTA_CHUNK rows of the delta match, counted
+ * from the first
+ */
+int
+bvh_cache_select_rows(const BvhCacheScan *scan, uint32 first, int n, uint16 *selected)
+{
+	const char *items = (const char *) (delta_items(scan->tree->delta) + first);
+	const BvhFilter *filter = &scan->filter;
+
+	n = bvh_kernels->select_boxes(items, row_boxes, n, &filter->range, selected);
+	for (int i = 0; i < filter->nshapes; i++)
+		n = shape_select(&filter->shapes[i], items, row_boxes, true, selected, n);
+	return n;
 }
 
 /* rows of the delta that are in no run, up to a chunk of them */
 static int
 next_rows(BvhCacheScan *scan, BvhCacheMatch *matches)
 {
-	uint32 n = Min(DELTA_CHUNK, scan->count - scan->next_row);
+	int n = (int) Min(DELTA_CHUNK, scan->count - scan->next_row);
 	uint16 selected[DELTA_CHUNK];
-	int nselected;
+	int nselected = bvh_cache_select_rows(scan, scan->next_row, n, selected);
 	int nmatches = 0;
 
-	nselected = bvh_kernels->select_boxes((char *) (delta_items(scan->tree->delta) +
-													scan->next_row),
-										  row_boxes,
-										  n,
-										  &scan->range,
-										  selected);
 	for (int i = 0; i < nselected; i++)
 		nmatches += bvh_cache_match(scan,
 									NULL,
@@ -281,12 +296,12 @@ next_rows(BvhCacheScan *scan, BvhCacheMatch *matches)
 }
 
 /*
- * bvh_cache_range_next --- further rows in range; 0 at the end
+ * bvh_cache_filter_next --- further rows; 0 at the end
  *
  * There must be room for BVH_CACHE_MOST_MATCHES.
  */
 int
-bvh_cache_range_next(BvhCacheScan *scan, BvhCacheMatch *matches)
+bvh_cache_filter_next(BvhCacheScan *scan, BvhCacheMatch *matches)
 {
 	uint64_t places[BVH_CACHE_MOST_MATCHES];
 	int nmatches = 0;

@@ -46,14 +46,16 @@ struct BvhCacheScan
 	bool has_nulls;
 	uint64 vacuums;
 
-	/* by range: which tree, and which row when it is through with trees */
-	BoxRange range;
+	/* what is searched for */
+	BvhFilter filter;
+
+	/* in no order: which tree, and which row when it is through with trees */
 	uint32 part;
 	uint32 next_row;
 	BvhRangeQuery query;
 
 	/* by distance */
-	Box3 center;
+	BvhShape order;
 	int nstreams;
 	int streams_size;
 	NearestStream *streams;
@@ -65,6 +67,9 @@ struct BvhCacheScan
 
 extern bool bvh_cache_match(const BvhCacheScan *scan, const BvhTree *tree, uint64 place,
 							BvhCacheMatch *match);
+
+extern int bvh_cache_select_rows(const BvhCacheScan *scan, uint32 first, int n,
+								 uint16 *selected);
 
 extern void bvh_cache_nearest_end(BvhCacheScan *scan);
 

@@ -42,22 +42,6 @@ typedef struct Passage
 } Passage;
 
 /*
- * What tells quickly of most boxes that they are not met.  For each axis, the
- * time at which the ray passes a lane of the box is (lane - at) * pace.  An
- * axis along which it does not move is another one once more: whether it is in
- * such a slab is for a range to say.
- */
-typedef struct RayProbe
-{
-	int near_lane[3];
-	int far_lane[3];
-	double near_at[3];
-	double far_at[3];
-	double pace[3];
-	double tmax;
-} RayProbe;
-
-/*
  * ray3_make --- a moving box of two opposite corners
  *
  * The ray is undefined unless the result is RAY3_OK.
@@ -212,19 +196,22 @@ ray3_meets(const Ray3 *ray, const Box3 *b)
 	return meets_without_rounding(ray, b);
 }
 
-/* see may_meet() */
-static void
-make_probe(const Ray3 *ray, RayProbe *probe)
+/* ray3_probe --- what tells quickly of most boxes that the ray does not meet them */
+void
+ray3_probe(const Ray3 *ray, RayProbe *probe)
 {
 	int other = ray->direction[0] != 0.0 ? 0 : ray->direction[1] != 0.0 ? 1 : 2;
 
 	probe->tmax = ray->tmax;
+	probe->is_ordinary = true;
 	for (int i = 0; i < 3; i++)
 	{
 		int d = ray->direction[i] != 0.0 ? i : other;
 		bool is_up = ray->direction[d] > 0.0;
 
 		probe->pace[i] = 1.0 / ray->direction[d];
+		probe->is_ordinary &= fabs(probe->pace[i]) >= DBL_MIN &&
+							  fabs(probe->pace[i]) <= DBL_MAX;
 		probe->near_lane[i] = is_up ? d : d + 3;
 		probe->far_lane[i] = is_up ? d + 3 : d;
 		probe->near_at[i] = is_up ? ray->box.hi[d] : ray->box.lo[d];
@@ -232,15 +219,7 @@ make_probe(const Ray3 *ray, RayProbe *probe)
 	}
 }
 
-/*
- * may_meet --- false only if ray3_meets() is, given that the box overlaps
- * ray3_bounds()
- *
- * Each time is off by at most three halves of an ulp, or half the least double;
- * where the pace is denormal, by four times that.  What overflows makes the
- * doubt infinite, NaN (at a plane that is passed at an infinite pace) changes
- * nothing, and both are kept.
- */
+/* may a box be met that overlaps ray3_bounds()? */
 static inline bool
 may_meet(const RayProbe *probe, const Box3 *b)
 {
@@ -256,7 +235,7 @@ may_meet(const RayProbe *probe, const Box3 *b)
 		start = enter > start ? enter : start;
 		end = leave < end ? leave : end;
 	}
-	return !(start - end > (start + fabs(end)) * 0x1p-50 + 0x1p-1070);
+	return ray3_may_meet(start, end);
 }
 
 /*
@@ -267,18 +246,16 @@ may_meet(const RayProbe *probe, const Box3 *b)
  * it, in the same order; returns how many.
  */
 int
-ray3_select(const Ray3 *ray, const char *base, const uint16_t *offset, uint16_t *selected,
-			int n)
+ray3_select(const Ray3 *ray, const RayProbe *probe, const char *base,
+			const uint16_t *offset, uint16_t *selected, int n)
 {
-	RayProbe probe;
 	int ncandidates = 0;
 	int nmet = 0;
 
-	make_probe(ray, &probe);
 	for (int i = 0; i < n; i++)
 	{
 		const Box3 *b = (const Box3 *) (base + offset[selected[i]]);
-		bool may = may_meet(&probe, b);
+		bool may = may_meet(probe, b);
 
 		selected[ncandidates] = selected[i];
 		ncandidates += may;

@@ -9,7 +9,6 @@
 #include "core/shape.h"
 
 #include "core/planes3.h"
-#include "core/ray3.h"
 #include "core/sphere3.h"
 
 /* shape_filters --- is it an operator that a box matches or not? */
@@ -72,6 +71,7 @@ shape_matches(const BvhShape *shape, const Box3 *b)
 			return planes3_meet(shape->operand, b);
 		case BVH_IN_PLANES:
 			return planes3_contain(shape->operand, b);
+		case BVH_EUCLIDEAN:
 		case BVH_RAY_ENTRY:
 		case BVH_TAXICAB:
 		case BVH_CHEBYSHEV:
@@ -100,6 +100,15 @@ shape_may_match_below(const BvhShape *shape, const Box3 *node)
 	}
 }
 
+/* shape_probe --- make a filter ready to be tested for often */
+void
+shape_probe(const BvhShape *shape, BvhShapeProbe *probe)
+{
+	probe->shape = *shape;
+	if (shape->op == BVH_MEETS_RAY)
+		ray3_probe(shape->operand, &probe->ray);
+}
+
 /*
  * shape_select --- which of the n selected boxes of a page match, or may match
  * below
@@ -109,13 +118,14 @@ shape_may_match_below(const BvhShape *shape, const Box3 *node)
  * those of the boxes that match stay in it, in the same order; returns how many.
  */
 int
-shape_select(const BvhShape *shape, const char *base, const uint16_t *offset,
+shape_select(const BvhShapeProbe *probe, const char *base, const uint16_t *offset,
 			 bool is_leaf, uint16_t *selected, int n)
 {
+	const BvhShape *shape = &probe->shape;
 	int nmatching = 0;
 
 	if (shape->op == BVH_MEETS_RAY)
-		return ray3_select(shape->operand, base, offset, selected, n);
+		return ray3_select(shape->operand, &probe->ray, base, offset, selected, n);
 	for (int i = 0; i < n; i++)
 	{
 		const Box3 *b = (const Box3 *) (base + offset[selected[i]]);
@@ -135,6 +145,8 @@ shape_distance(const BvhShape *shape, const Box3 *b)
 {
 	switch (shape->op)
 	{
+		case BVH_EUCLIDEAN:
+			return box3_distance(b, shape->operand);
 		case BVH_RAY_ENTRY:
 			return ray3_entry(shape->operand, b);
 		case BVH_TAXICAB:

@@ -22,6 +22,7 @@
 #include "core/env.h"
 #include "core/item.h"
 #include "core/range.h"
+#include "core/shape.h"
 
 typedef struct BvhTree BvhTree;
 
@@ -96,15 +97,17 @@ extern uint64_t bvh_tree_forget_if(BvhTree *tree, const BvhEnv *env,
 #define BVH_RANGE_STACK (7 * BVH_MAX_HEIGHT + 32)
 
 /*
- * All boxes in a range, in no particular order.  Holds no memory; nothing of
- * it needs to be initialized before bvh_range_begin().
+ * All boxes in a range, or that match a filter, in no particular order.  Holds no
+ * memory; nothing of it needs to be initialized before it begins.
  */
 typedef struct BvhRangeQuery
 {
 	const BvhTree *tree;
 	const BvhEnv *env;
 	BoxRange range;
-	float limit[6];        /* of a node: see tree_node.h */
+	float limit[6]; /* of a node: see tree_node.h */
+	int nshapes;    /* what boxes in range are tested for besides */
+	const BvhShapeProbe *shapes;
 	bool is_half;          /* only upper[0..2] and lower[3..5] say anything */
 	bool gives_places;     /* in the stead of ids; false unless set after begin */
 	uint32_t pending_ref;  /* a block that did not fit into the room */
@@ -118,6 +121,8 @@ typedef struct BvhRangeQuery
 
 extern void bvh_range_begin(BvhRangeQuery *query, const BvhTree *tree, const BvhEnv *env,
 							const BoxRange *range);
+extern void bvh_filter_begin(BvhRangeQuery *query, const BvhTree *tree, const BvhEnv *env,
+							 const BvhFilter *filter);
 extern size_t bvh_range_next(BvhRangeQuery *query, uint64_t *ids, size_t room);
 
 /* ---------------------------------------------------------------- tree_nearest.c */
@@ -136,7 +141,7 @@ typedef struct BvhNearestEntry
 
 typedef struct BvhNeighbour
 {
-	double distance; /* box3_distance(), bit for bit */
+	double distance; /* shape_distance(), bit for bit */
 	uint64_t id;
 } BvhNeighbour;
 
@@ -151,15 +156,24 @@ typedef struct BvhNearestQueue
 } BvhNearestQueue;
 
 /*
- * Boxes by their distance from the query box, equal distances by id.  Grows
+ * Boxes by their distance from the query box, or what else orders them, equal
+ * distances by id; all of them, or those that match a filter.  Grows
  * memory from the environment when the queue outgrows its inline part, which
  * bvh_tree_nearest_end() releases.
  */
 typedef struct BvhNearestQuery
 {
 	const BvhTree *tree;
-	Box3 query;
-	double most;       /* distances beyond are of no interest */
+	BvhShape order;
+	union
+	{
+		Box3 box;     /* the operand, but of BVH_RAY_ENTRY */
+		RayProbe ray; /* made of that */
+	} query;
+	double most; /* distances beyond are of no interest */
+	bool is_filtered;
+	BvhFilter filter;
+	float limit[6];    /* of a node: see tree_node.h */
 	bool gives_places; /* in the stead of ids; false unless set after begin */
 	uint32_t nsteps;
 	uint64_t nnodes;
@@ -169,6 +183,9 @@ typedef struct BvhNearestQuery
 
 extern void bvh_tree_nearest_begin(BvhNearestQuery *nearest, const BvhTree *tree,
 								   const BvhEnv *env, const Box3 *query, double most);
+extern void bvh_tree_order_begin(BvhNearestQuery *nearest, const BvhTree *tree,
+								 const BvhEnv *env, const BvhShape *order,
+								 const BvhFilter *filter);
 extern BvhStatus bvh_tree_nearest_next(BvhNearestQuery *nearest, BvhNeighbour *out,
 									   size_t room, size_t *nout);
 extern void bvh_tree_nearest_end(BvhNearestQuery *nearest);

@@ -145,6 +145,26 @@ tree_bound(const BvhTree *tree, int k, double x)
 	return bound < FLT_MAX ? bound : FLT_MAX;
 }
 
+/*
+ * node_limits --- what the bounds of a lane are at most, when something below
+ * may be in range
+ */
+static inline void
+node_limits(const BvhTree *tree, const BoxRange *range, float limit[6])
+{
+	for (int d = 0; d < 3; d++)
+	{
+		/* box3_node_range(), without its calls of fmin() and fmax() */
+		double upper = range->upper[d] < range->upper[d + 3] ? range->upper[d]
+															 : range->upper[d + 3];
+		double lower = range->lower[d] > range->lower[d + 3] ? range->lower[d]
+															 : range->lower[d + 3];
+
+		limit[d] = tree_bound(tree, d, upper);
+		limit[d + 3] = tree_bound(tree, d + 3, lower);
+	}
+}
+
 /* is nothing asked of lower[0..2] and upper[3..5]?  So it is for overlap. */
 static inline bool
 range_is_half(const BoxRange *range)

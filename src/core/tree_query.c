@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * tree_query.c
- *	  All boxes in a range.
+ *	  All boxes in a range, or that match a filter.
  *
  * A stack of what is still to be visited, nodes and blocks alike.  A node takes
  * one entry off and puts at most eight on, so the stack holds at most seven
@@ -17,26 +17,6 @@ _Static_assert(BVH_RANGE_STACK >= (BVH_WIDTH - 1) * BVH_MAX_HEIGHT + 1 + 8 + 16,
 			   "the stack of a search cannot overflow");
 
 /*
- * node_limits --- what the bounds of a lane are at most, when something below
- * may be in range
- */
-static void
-node_limits(const BvhTree *tree, const BoxRange *range, float limit[6])
-{
-	for (int d = 0; d < 3; d++)
-	{
-		/* box3_node_range(), without its calls of fmin() and fmax() */
-		double upper = range->upper[d] < range->upper[d + 3] ? range->upper[d]
-															 : range->upper[d + 3];
-		double lower = range->lower[d] > range->lower[d + 3] ? range->lower[d]
-															 : range->lower[d + 3];
-
-		limit[d] = tree_bound(tree, d, upper);
-		limit[d + 3] = tree_bound(tree, d + 3, lower);
-	}
-}
-
-/*
  * bvh_range_begin --- search the boxes of a range
  */
 void
@@ -48,6 +28,7 @@ bvh_range_begin(BvhRangeQuery *query, const BvhTree *tree, const BvhEnv *env,
 	query->range = *range;
 	query->is_half = range_is_half(range);
 	query->gives_places = false;
+	query->nshapes = 0;
 	node_limits(tree, range, query->limit);
 	query->pending_mask = 0;
 	query->nsteps = 0;
@@ -55,6 +36,18 @@ bvh_range_begin(BvhRangeQuery *query, const BvhTree *tree, const BvhEnv *env,
 	query->nblocks = 0;
 	query->stack[0] = 0;
 	query->depth = tree->nnodes > 0 ? 1 : 0;
+}
+
+/*
+ * bvh_filter_begin --- search the boxes that match a filter
+ */
+void
+bvh_filter_begin(BvhRangeQuery *query, const BvhTree *tree, const BvhEnv *env,
+				 const BvhFilter *filter)
+{
+	bvh_range_begin(query, tree, env, &filter->range);
+	query->nshapes = filter->nshapes;
+	query->shapes = filter->shapes;
 }
 
 /*
@@ -66,5 +59,7 @@ bvh_range_begin(BvhRangeQuery *query, const BvhTree *tree, const BvhEnv *env,
 size_t
 bvh_range_next(BvhRangeQuery *query, uint64_t *ids, size_t room)
 {
+	if (query->nshapes > 0)
+		return bvh_kernels->tree->filter_next(query, ids, room);
 	return bvh_kernels->tree->range_next(query, ids, room);
 }

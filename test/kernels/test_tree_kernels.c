@@ -7,9 +7,8 @@
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
  */
-#include "boxes.h"
 #include "core/simd/kernels.h"
-#include "tap.h"
+#include "shapes.h"
 
 static const BvhTreeKernels *const plain = &bvh_tree_kernels_scalar;
 
@@ -320,6 +319,132 @@ check_distances(Rng *rng, const BvhTreeKernels *kernels, const char *name)
 	PASS("%s: block_distances and node_distances", name);
 }
 
+/* ---------------------------------------------------------------- shapes */
+
+static void
+check_shapes(Rng *rng, const BvhTreeKernels *kernels, const char *name)
+{
+	for (int k = 0; k < LENGTH_OF(filter_ops); k++)
+	{
+		int nhits = 0;
+		int nmisses = 0;
+
+		for (int round = 0; round < 8000; round++)
+		{
+			_Alignas(64) BvhBlock block;
+			_Alignas(64) BvhNode node;
+			_Alignas(64) BvhTree tree;
+			uint32_t mask = round % 2 ? 0xFF : (uint32_t) rng_below(rng, 256);
+			uint32_t want = 0;
+			uint32_t least = 0;
+			uint32_t got;
+			ShapeRoom room;
+			BvhShapeProbe probe;
+			BvhShape shape;
+			Box3 box[2];
+
+			make_block(rng, &block, round % 3 ? rng_small : rng_wild);
+			make_node(rng, &node);
+			make_frame(rng, &tree);
+			block_box(&block, rng_below(rng, BVH_WIDTH), &box[0]);
+			if (round % 4 < 2)
+				block_box(&block, rng_below(rng, BVH_WIDTH), &box[1]);
+			else
+				node_box(&tree, &node, rng_below(rng, BVH_WIDTH), &box[1]);
+			shape = rng_shape(rng, filter_ops[k], &box[0], &box[1], &room);
+			shape_probe(&shape, &probe);
+			for (int lane = 0; lane < BVH_WIDTH; lane++)
+			{
+				block_box(&block, lane, &box[0]);
+				want |= (uint32_t) shape_matches(&shape, &box[0]) << lane;
+				node_box(&tree, &node, lane, &box[0]);
+				least |= (uint32_t) shape_may_match_below(&shape, &box[0]) << lane;
+			}
+			got = kernels->node_shape(&tree, &node, mask, &probe);
+			if (kernels->block_shape(&block, mask, &probe) != (want & mask) ||
+				got != plain->node_shape(&tree, &node, mask, &probe) ||
+				(got & ~mask) != 0 || (least & mask & ~got) != 0)
+			{
+				FAIL("%s: block_shape and node_shape", name);
+				NOTE("boxes: got %x, want %x",
+					 kernels->block_shape(&block, mask, &probe),
+					 want & mask);
+				NOTE("lanes: got %x, at least %x", got, least & mask);
+				show_shape(&shape);
+				return;
+			}
+			nhits += __builtin_popcount(want & mask);
+			nmisses += __builtin_popcount(mask & ~got);
+		}
+		OK(nhits > 1000 && nmisses > 1000,
+		   "%s: block_shape and node_shape, operator %d (%d boxes match, %d lanes "
+		   "cannot)",
+		   name,
+		   (int) filter_ops[k],
+		   nhits,
+		   nmisses);
+	}
+}
+
+static void
+check_entries(Rng *rng, const BvhTreeKernels *kernels, const char *name)
+{
+	int nmisses = 0;
+	int nmet = 0;
+
+	for (int round = 0; round < 30000; round++)
+	{
+		_Alignas(64) BvhBlock block;
+		_Alignas(64) BvhNode node;
+		_Alignas(64) BvhTree tree;
+		uint32_t mask = round % 2 ? 0xFF : (uint32_t) rng_below(rng, 256);
+		double got[9];
+		double want[8];
+		Ray3 ray;
+		RayProbe probe;
+		Box3 box[2];
+		int nwrong = 0;
+
+		make_block(rng, &block, round % 3 ? rng_small : rng_wild);
+		make_node(rng, &node);
+		make_frame(rng, &tree);
+		block_box(&block, rng_below(rng, BVH_WIDTH), &box[0]);
+		node_box(&tree, &node, rng_below(rng, BVH_WIDTH), &box[1]);
+		if (round % 4 < 2)
+			block_box(&block, rng_below(rng, BVH_WIDTH), &box[1]);
+		rng_ray_between(rng, &box[0], &box[1], &ray);
+		ray3_probe(&ray, &probe);
+		got[8] = 42.0;
+		kernels->block_entries(&block, mask, &ray, &probe, got);
+		for (int place = 0; place < BVH_WIDTH; place++)
+		{
+			double entry;
+
+			block_box(&block, place, &box[0]);
+			entry = ray3_entry(&ray, &box[0]);
+			nwrong += (mask >> place & 1) != 0 &&
+					  memcmp(&entry, &got[place], sizeof(entry)) != 0;
+			nmet += entry <= DBL_MAX;
+		}
+		kernels->node_entries(&tree, &node, &ray, &probe, got);
+		plain->node_entries(&tree, &node, &ray, &probe, want);
+		nwrong += memcmp(got, want, sizeof(want)) != 0;
+		for (int lane = 0; lane < BVH_WIDTH; lane++)
+		{
+			node_box(&tree, &node, lane, &box[1]);
+			nwrong += !(got[lane] >= 0.0 && got[lane] <= ray3_entry(&ray, &box[1]));
+			nmisses += got[lane] > DBL_MAX;
+		}
+		if (nwrong > 0 || got[8] != 42.0)
+		{
+			FAIL("%s: block_entries and node_entries", name);
+			show_ray(&ray);
+			return;
+		}
+	}
+	OK(nmet > 10000 && nmisses > 10000, "%s: block_entries and node_entries", name);
+}
+
 /* what a bound stands for is never inside of what was rounded to it */
 static void
 check_frame(Rng *rng)
@@ -564,6 +689,8 @@ main(void)
 		check_block_hits(&rng, kernels->tree, kernels->name);
 		check_block_pairs(&rng, kernels->tree, kernels->name);
 		check_distances(&rng, kernels->tree, kernels->name);
+		check_shapes(&rng, kernels->tree, kernels->name);
+		check_entries(&rng, kernels->tree, kernels->name);
 		check_build(&rng, kernels->tree, kernels->name);
 		check_sort(&rng, kernels->tree, kernels->name);
 	}

@@ -33,6 +33,41 @@ SELECT results_eq(format('SELECT id FROM dust WHERE %s ORDER BY b <-> box3d(50, 
 SELECT use_path('any');
 
 -- ---------------------------------------------------------------------------
+-- trees in shared memory
+-- ---------------------------------------------------------------------------
+
+CREATE TABLE growing AS SELECT id, b FROM boxes_of('random', 2000);
+INSERT INTO growing VALUES (-1, NULL);
+CREATE INDEX growing_b ON growing USING bvh (b);
+CREATE FUNCTION hits(query text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  before bigint := (SELECT hits FROM bvh_cache WHERE index = 'growing_b'::regclass);
+BEGIN
+  PERFORM use_path('index');
+  EXECUTE query;
+  PERFORM use_path('any');
+  RETURN coalesce((SELECT hits FROM bvh_cache WHERE index = 'growing_b'::regclass), 0) - coalesce(before, 0);
+END $$;
+TRUNCATE conditions, orders;
+INSERT INTO conditions VALUES ('b && ray3d(-500, -500, -500, 1, 1, 1)'), ('b && ray3d_sweep(box3d(-50, -50, -50, 50, 50, 50), 200, 100, 50)'), ('b && sphere3d(0, 0, 0, 150)'), ('b <@ sphere3d(0, 0, 0, 250)'),
+  ($$b && planes3d(ARRAY[[1, 1, 1, -200], [-1, 0, 0, 400]]::float8[])$$), ($$b <@ planes3d(ARRAY[[1, 1, 1, -200], [-1, 0, 0, 400]]::float8[])$$), ('b && box3d(-100, -100, -100, 200, 200, 200)'),
+  ($$b && sphere3d(0, 0, 0, 300) AND b && planes3d(ARRAY[[1, 2, 3, 0]]::float8[]) AND b |&> box3d(0, -100, 0)$$), ('b && sphere3d(9999, 0, 0, 1)');
+INSERT INTO orders VALUES ('b <-> ray3d(-500, -500, -500, 1, 1, 1)'), ('b <-> ray3d_sweep(box3d(-50, -50, -50, 50, 50, 50), 200, 100, 50)'), ('b <-> box3d(9, 9, 9)'), ('b <#> box3d(9, 9, 9)'), ('b <=> box3d(0, 0, 0, 50, 60, 70)');
+-- the ring "cached" forces a tree: this makes it, and what is inserted then goes to its delta
+SELECT hits('SELECT FROM growing WHERE b && box3d(0, 0, 0)') \g /dev/null
+INSERT INTO growing SELECT 10000 + id, b FROM boxes_of('random', 900);
+DELETE FROM growing WHERE id % 9 = 0;
+SELECT is_empty($$SELECT * FROM shape_disagreements('growing', 'growing_b')$$, 'with rows inserted since: conditions');
+SELECT is_empty($$SELECT * FROM order_disagreements('growing', 'growing_b')$$, 'orders');
+SELECT is_empty($$SELECT expression, condition, d FROM orders, conditions,
+    LATERAL differs(format('SELECT float8send(d), row_number() OVER () FROM (SELECT %1$s AS d FROM growing WHERE %2$s ORDER BY %1$s) s', expression, condition), 'index', 'Index Scan using growing_b.*Index Cond.*Order By') d WHERE d IS NOT NULL$$, 'and both');
+CREATE FUNCTION forced() RETURNS bigint LANGUAGE sql AS $$ SELECT (current_setting('bvhindex.use_cache') = 'always')::int $$;
+SELECT is(hits('SELECT id FROM growing WHERE ' || condition), forced(), condition || ': a tree answers where it is forced to') FROM conditions;
+SELECT is(hits('SELECT id FROM growing ORDER BY ' || expression || ' LIMIT 3'), forced(), expression || ', too') FROM orders;
+SELECT is(hits(format('SELECT id FROM growing WHERE %s ORDER BY %s LIMIT 3', condition, expression)), forced(), expression || ' of ' || condition) FROM orders, conditions;
+SELECT is(hits('SELECT id FROM growing ORDER BY b <-> box3d(1, 2, 3), b <#> box3d(4, 5, 6) LIMIT 3'), 0::bigint, 'but not in two orders');
+
+-- ---------------------------------------------------------------------------
 -- the types
 -- ---------------------------------------------------------------------------
 

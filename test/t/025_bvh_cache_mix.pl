@@ -47,12 +47,16 @@ $node->safe_psql('postgres', q{
 	CREATE FUNCTION compare(tbl text, use_cache text) RETURNS void LANGUAGE plpgsql AS $$
 	DECLARE
 		q box3d := box3d_expand(any_box(), random() * 15);
+		r ray3d := ray3d_sweep(any_box(), random() * 80 - 40, random() * 80 - 40, random() * 20 - 10);
 		queries text[] := ARRAY[
 			format('SELECT count(*)::text || sum(hashint4extended(id, 3)) FROM %I WHERE b && %L', tbl, q),
 			format('SELECT count(*)::text || sum(box3d_hash_extended(b, 7)) FROM (SELECT b FROM %I WHERE b && %L) r', tbl, q),
 			format('SELECT count(*)::text || sum(hashint4extended(id, 3)) FROM %I WHERE b <@ %L AND b &< %2$L', tbl, q),
 			format('SELECT array_agg(float8send(d))::text FROM (SELECT b <-> %2$L AS d FROM %1$I ORDER BY b <-> %2$L LIMIT 100) r', tbl, q),
-			format('SELECT count(*)::text || sum(id) FROM (SELECT id FROM %I ORDER BY b <-> %L OFFSET 0) r', tbl, q)];
+			format('SELECT count(*)::text || sum(id) FROM (SELECT id FROM %I ORDER BY b <-> %L OFFSET 0) r', tbl, q),
+			format('SELECT count(*)::text || sum(hashint4extended(id, 3)) FROM %I WHERE b && %L::ray3d', tbl, r),
+			format('SELECT array_agg(float8send(d))::text FROM (SELECT b <-> %2$L::ray3d AS d FROM %1$I WHERE b && %2$L::ray3d AND b <@ %3$L::sphere3d ORDER BY 1) s', tbl, r, sphere3d(50, 50, 10, 40)),
+			format('SELECT array_agg(float8send(d))::text FROM (SELECT b <#> %2$L AS d FROM %1$I ORDER BY 1 LIMIT 100) s', tbl, q)];
 		query text;
 		path text;
 		want text;

@@ -7,10 +7,7 @@
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
  */
-#include "boxes.h"
-#include "core/ray3.h"
-#include "core/shape.h"
-#include "tap.h"
+#include "shapes.h"
 
 /* numerator / denominator, denominator >= 0; (1, 0) is endless */
 typedef struct Fraction
@@ -23,17 +20,6 @@ static bool
 is_less(Fraction a, Fraction b)
 {
 	return a.over * b.under < b.over * a.under;
-}
-
-static void
-show_ray(const Ray3 *ray)
-{
-	show_box("start", &ray->box);
-	NOTE("direction %a, %a, %a, tmax %a",
-		 ray->direction[0],
-		 ray->direction[1],
-		 ray->direction[2],
-		 ray->tmax);
 }
 
 /*
@@ -340,6 +326,7 @@ selects_what_it_meets(Rng *rng)
 		bool is_whole = rng_below(rng, 2);
 		Ray3 ray = is_whole ? rng_whole_ray(rng, 1000, false) : rng_any_ray(rng);
 		BvhShape shape = {BVH_MEETS_RAY, &ray};
+		BvhShapeProbe probe;
 		uint16_t selected[LENGTH_OF(page)];
 		uint16_t want[LENGTH_OF(page)];
 		BoxRange range;
@@ -361,7 +348,8 @@ selects_what_it_meets(Rng *rng)
 		}
 		nmet += nwanted;
 		nmissed += n - nwanted;
-		n = shape_select(&shape, (const char *) page, offset, i % 2 == 0, selected, n);
+		shape_probe(&shape, &probe);
+		n = shape_select(&probe, (const char *) page, offset, i % 2 == 0, selected, n);
 		if (n != nwanted || memcmp(selected, want, sizeof(uint16_t) * n) != 0)
 		{
 			FAIL("the boxes of a page that are met");

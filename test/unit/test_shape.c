@@ -7,29 +7,7 @@
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
  */
-#include "boxes.h"
-#include "core/planes3.h"
-#include "core/shape.h"
-#include "core/sphere3.h"
-#include "tap.h"
-
-/* room for planes */
-typedef union PlanesRoom
-{
-	Planes3 planes;
-	char room[PLANES3_SIZE(PLANES3_MOST)];
-} PlanesRoom;
-
-static void
-show_planes(const Planes3 *planes)
-{
-	for (int i = 0; i < planes->n; i++)
-		NOTE("%a * x + %a * y + %a * z <= %a",
-			 planes->plane[i].normal[0],
-			 planes->plane[i].normal[1],
-			 planes->plane[i].normal[2],
-			 planes->plane[i].offset);
-}
+#include "shapes.h"
 
 /* the plane through a corner of the box, or just beside it, when it has room */
 static void
@@ -171,18 +149,6 @@ spheres_are_exact(Rng *rng)
 	   ncontained);
 }
 
-/* finite and not 0 on all axes */
-static void
-rng_wild_plane(Rng *rng, Plane3 *plane)
-{
-	double number[4];
-
-	do
-		for (int i = 0; i < 4; i++)
-			number[i] = rng_below(rng, 2) ? rng_small(rng) : rng_wild(rng);
-	while (plane3_make(number, plane) != NULL);
-}
-
 /*
  * A box that matches is in the range of the shape, and nothing that contains
  * it is passed over; a distance never grows with the box.  And the boxes of a
@@ -195,6 +161,7 @@ never_lost(Rng *rng, BvhShapeOp op, const char *name)
 	Sphere3 sphere;
 	Box3 operand;
 	BvhShape shape = {op, &sphere};
+	BvhShapeProbe probe;
 	int nmatching = 0;
 
 	for (int i = 0; i < 60000; i++)
@@ -261,6 +228,7 @@ never_lost(Rng *rng, BvhShapeOp op, const char *name)
 				return;
 			}
 		}
+		shape_probe(&shape, &probe);
 		if (box3_in_range(box, &range) && box3_in_range(node, &range))
 			for (int is_leaf = 0; is_leaf < 2; is_leaf++)
 			{
@@ -270,7 +238,7 @@ never_lost(Rng *rng, BvhShapeOp op, const char *name)
 									 : shape_may_match_below(&shape, box);
 				bool second = is_leaf ? shape_matches(&shape, node)
 									  : shape_may_match_below(&shape, node);
-				int n = shape_select(&shape,
+				int n = shape_select(&probe,
 									 (const char *) pages,
 									 offset,
 									 is_leaf,

@@ -92,8 +92,28 @@ typedef struct BvhTreeKernels
 						   double out[8]);
 	void (*block_distances)(const BvhBlock *block, const Box3 *query, double out[8]);
 
+	/*
+	 * Lanes of a node, of those in mask, that something below may match; those of
+	 * shape_may_match_below(), and a few more.  Boxes that match: shape_matches()
+	 * is the definition.
+	 */
+	uint32_t (*node_shape)(const BvhTree *tree, const BvhNode *node, uint32_t mask,
+						   const BvhShapeProbe *probe);
+	uint32_t (*block_shape)(const BvhBlock *block, uint32_t mask,
+							const BvhShapeProbe *probe);
+
+	/*
+	 * ray3_entry() of each lane, or a little less; Infinity only if the ray misses
+	 * it.  And of each box, exactly.
+	 */
+	void (*node_entries)(const BvhTree *tree, const BvhNode *node, const Ray3 *ray,
+						 const RayProbe *probe, double out[8]);
+	void (*block_entries)(const BvhBlock *block, uint32_t mask, const Ray3 *ray,
+						  const RayProbe *probe, double out[8]);
+
 	/* the walks; see tree_query.c and tree_pairs.c */
 	size_t (*range_next)(BvhRangeQuery *query, uint64_t *ids, size_t room);
+	size_t (*filter_next)(BvhRangeQuery *query, uint64_t *ids, size_t room);
 	size_t (*pairs_next)(BvhPairs *pairs, BvhPair *out, size_t room);
 
 	/*
