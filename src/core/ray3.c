@@ -203,15 +203,12 @@ ray3_probe(const Ray3 *ray, RayProbe *probe)
 	int other = ray->direction[0] != 0.0 ? 0 : ray->direction[1] != 0.0 ? 1 : 2;
 
 	probe->tmax = ray->tmax;
-	probe->is_ordinary = true;
 	for (int i = 0; i < 3; i++)
 	{
 		int d = ray->direction[i] != 0.0 ? i : other;
 		bool is_up = ray->direction[d] > 0.0;
 
 		probe->pace[i] = 1.0 / ray->direction[d];
-		probe->is_ordinary &= fabs(probe->pace[i]) >= DBL_MIN &&
-							  fabs(probe->pace[i]) <= DBL_MAX;
 		probe->near_lane[i] = is_up ? d : d + 3;
 		probe->far_lane[i] = is_up ? d + 3 : d;
 		probe->near_at[i] = is_up ? ray->box.hi[d] : ray->box.lo[d];

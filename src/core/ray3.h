@@ -38,7 +38,6 @@ typedef struct RayProbe
 	double far_at[3];
 	double pace[3];
 	double tmax;
-	bool is_ordinary; /* no pace is so large or small that it lost digits */
 } RayProbe;
 
 /*

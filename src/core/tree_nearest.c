@@ -49,11 +49,7 @@ measure_lanes(const BvhNearestQuery *nearest, const BvhNode *node, const BvhBloc
 									   &nearest->query.ray,
 									   distance);
 			else
-				kernels->node_entries(nearest->tree,
-									  node,
-									  order->operand,
-									  &nearest->query.ray,
-									  distance);
+				kernels->node_entries(nearest->tree, node, &nearest->query.ray, distance);
 			break;
 		default:
 			for (; mask != 0; mask &= mask - 1)

@@ -180,12 +180,16 @@ range_is_half(const BoxRange *range)
 #define BVH_ROUNDED  0x1p-22
 #define BVH_UNDERRUN 0x1p-140
 
+/* an offset from the origin that overflowed, a little less far out */
+#define BVH_OVERFLOW 0x1.fffffp1023
+
 /*
  * node_box --- a box around all that is below a lane
  *
  * When x was rounded to a bound, (x - origin) * scale is at least the float
  * below that, which is more than the number here by more than what the steps
- * of double could have lost.
+ * of double could have lost; unless x - origin was too large for a double, so that
+ * the bound says no more than that.
  */
 static inline void
 node_box(const BvhTree *tree, const BvhNode *node, int lane, Box3 *box)
@@ -198,8 +202,10 @@ node_box(const BvhTree *tree, const BvhNode *node, int lane, Box3 *box)
 
 		lo = lo - fabs(lo) * BVH_ROUNDED - BVH_UNDERRUN;
 		neg_hi = neg_hi - fabs(neg_hi) * BVH_ROUNDED - BVH_UNDERRUN;
-		lo = tree->origin[d] + lo * tree->unscale;
-		hi = tree->origin[d] - neg_hi * tree->unscale;
+		lo = lo * tree->unscale;
+		neg_hi = neg_hi * tree->unscale;
+		lo = tree->origin[d] + (lo < BVH_OVERFLOW ? lo : BVH_OVERFLOW);
+		hi = tree->origin[d] - (neg_hi < BVH_OVERFLOW ? neg_hi : BVH_OVERFLOW);
 		/* an infinity at the wrong end is but a sum that was too large */
 		box->lo[d] = lo < DBL_MAX ? lo : DBL_MAX;
 		box->hi[d] = hi > -DBL_MAX ? hi : -DBL_MAX;

@@ -118,16 +118,21 @@ rng_ray_between(Rng *rng, const Box3 *from, const Box3 *to, Ray3 *ray)
 	do
 	{
 		bool is_sweep = rng_below(rng, 4) == 0;
+		int exponent = rng_below(rng, 4) ? 0 : rng_int(rng, -1060, 1020);
 
 		kind = rng_below(rng, 6);
 		for (int d = 0; d < 3; d++)
 		{
 			p[d] = kind < 4 ? rng_bound(rng, from, d) : rng_wild(rng);
 			q[d] = is_sweep ? rng_bound(rng, from, d) : p[d];
-			direction[d] = kind == 0           ? rng_small(rng)
-						   : kind == 1         ? rng_wild(rng)
-						   : rng_below(rng, 4) ? rng_bound(rng, to, d) - p[d]
-											   : 0.0;
+			if (kind == 0)
+				direction[d] = rng_small(rng);
+			else if (kind == 1)
+				direction[d] = rng_wild(rng);
+			else
+				direction[d] = rng_below(rng, 4)
+								   ? ldexp(rng_bound(rng, to, d) - p[d], exponent)
+								   : 0.0;
 		}
 		tmax = rng_below(rng, 3) ? INFINITY : fabs(rng_small(rng));
 	} while (ray3_make(p, q, direction, tmax, ray) != RAY3_OK);

@@ -235,6 +235,14 @@ unrounded(__m256d bound)
 	return _mm256_sub_pd(bound, _mm256_set1_pd(BVH_UNDERRUN));
 }
 
+/* from the origin, or as far as is known of what overflowed */
+TREE_TARGET
+static inline __m256d
+placed(__m256d bound, __m256d unscale)
+{
+	return _mm256_min_pd(_mm256_mul_pd(bound, unscale), _mm256_set1_pd(BVH_OVERFLOW));
+}
+
 TREE_TARGET
 static inline void
 node_distances(const BvhTree *tree, const BvhNode *node, const Box3 *query, double out[8])
@@ -253,11 +261,11 @@ node_distances(const BvhTree *tree, const BvhNode *node, const Box3 *query, doub
 			__m128 bound = _mm_load_ps(&node->bound[d][4 * part]);
 
 			lo[d] = unrounded(_mm256_cvtps_pd(bound));
-			lo[d] = _mm256_add_pd(origin, _mm256_mul_pd(lo[d], unscale));
+			lo[d] = _mm256_add_pd(origin, placed(lo[d], unscale));
 			lo[d] = _mm256_min_pd(lo[d], _mm256_set1_pd(DBL_MAX));
 			bound = _mm_load_ps(&node->bound[d + 3][4 * part]);
 			hi[d] = unrounded(_mm256_cvtps_pd(bound));
-			hi[d] = _mm256_sub_pd(origin, _mm256_mul_pd(hi[d], unscale));
+			hi[d] = _mm256_sub_pd(origin, placed(hi[d], unscale));
 			hi[d] = _mm256_max_pd(hi[d], _mm256_set1_pd(-DBL_MAX));
 		}
 		careful |= distances(lo, hi, query, &out[4 * part]) << 4 * part;

@@ -256,6 +256,14 @@ unrounded(__m512d bound)
 	return _mm512_sub_pd(bound, _mm512_set1_pd(BVH_UNDERRUN));
 }
 
+/* from the origin, or as far as is known of what overflowed */
+TREE_TARGET
+static inline __m512d
+placed(__m512d bound, __m512d unscale)
+{
+	return _mm512_min_pd(_mm512_mul_pd(bound, unscale), _mm512_set1_pd(BVH_OVERFLOW));
+}
+
 TREE_TARGET
 static inline void
 node_distances(const BvhTree *tree, const BvhNode *node, const Box3 *query, double out[8])
@@ -270,10 +278,10 @@ node_distances(const BvhTree *tree, const BvhNode *node, const Box3 *query, doub
 		__m512d origin = _mm512_set1_pd(tree->origin[d]);
 
 		lo[d] = unrounded(_mm512_cvtps_pd(_mm256_load_ps(node->bound[d])));
-		lo[d] = _mm512_add_pd(origin, _mm512_mul_pd(lo[d], unscale));
+		lo[d] = _mm512_add_pd(origin, placed(lo[d], unscale));
 		lo[d] = _mm512_min_pd(lo[d], _mm512_set1_pd(DBL_MAX));
 		hi[d] = unrounded(_mm512_cvtps_pd(_mm256_load_ps(node->bound[d + 3])));
-		hi[d] = _mm512_sub_pd(origin, _mm512_mul_pd(hi[d], unscale));
+		hi[d] = _mm512_sub_pd(origin, placed(hi[d], unscale));
 		hi[d] = _mm512_max_pd(hi[d], _mm512_set1_pd(-DBL_MAX));
 	}
 	careful = distances(lo, hi, query, out);

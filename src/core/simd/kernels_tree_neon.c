@@ -232,6 +232,13 @@ unrounded(float64x2_t bound)
 	return vsubq_f64(vsubq_f64(bound, size), vdupq_n_f64(BVH_UNDERRUN));
 }
 
+/* from the origin, or as far as is known of what overflowed */
+static inline float64x2_t
+placed(float64x2_t bound, float64x2_t unscale)
+{
+	return vminnmq_f64(vmulq_f64(bound, unscale), vdupq_n_f64(BVH_OVERFLOW));
+}
+
 static inline void
 node_distances(const BvhTree *tree, const BvhNode *node, const Box3 *query, double out[8])
 {
@@ -248,10 +255,10 @@ node_distances(const BvhTree *tree, const BvhNode *node, const Box3 *query, doub
 			float64x2_t origin = vdupq_n_f64(tree->origin[d]);
 
 			lo[d] = unrounded(vcvt_f64_f32(vld1_f32(&node->bound[d][2 * part])));
-			lo[d] = vaddq_f64(origin, vmulq_f64(lo[d], unscale));
+			lo[d] = vaddq_f64(origin, placed(lo[d], unscale));
 			lo[d] = vminnmq_f64(lo[d], vdupq_n_f64(DBL_MAX));
 			hi[d] = unrounded(vcvt_f64_f32(vld1_f32(&node->bound[d + 3][2 * part])));
-			hi[d] = vsubq_f64(origin, vmulq_f64(hi[d], unscale));
+			hi[d] = vsubq_f64(origin, placed(hi[d], unscale));
 			hi[d] = vmaxnmq_f64(hi[d], vdupq_n_f64(-DBL_MAX));
 		}
 		careful |= distances(lo, hi, query, out, part);

@@ -106,8 +106,8 @@ typedef struct BvhTreeKernels
 	 * ray3_entry() of each lane, or a little less; Infinity only if the ray misses
 	 * it.  And of each box, exactly.
 	 */
-	void (*node_entries)(const BvhTree *tree, const BvhNode *node, const Ray3 *ray,
-						 const RayProbe *probe, double out[8]);
+	void (*node_entries)(const BvhTree *tree, const BvhNode *node, const RayProbe *probe,
+						 double out[8]);
 	void (*block_entries)(const BvhBlock *block, uint32_t mask, const Ray3 *ray,
 						  const RayProbe *probe, double out[8]);
 

@@ -37,7 +37,8 @@ node_bounds(const BvhTree *tree, const BvhNode *node, double bound[6][BVH_WIDTH]
 			double lo = node->bound[d][lane];
 
 			lo = lo - fabs(lo) * BVH_ROUNDED - BVH_UNDERRUN;
-			lo = origin + lo * unscale;
+			lo = lo * unscale;
+			lo = origin + (lo < BVH_OVERFLOW ? lo : BVH_OVERFLOW);
 			bound[d][lane] = lo < DBL_MAX ? lo : DBL_MAX;
 		}
 		for (int lane = 0; lane < BVH_WIDTH; lane++)
@@ -45,7 +46,8 @@ node_bounds(const BvhTree *tree, const BvhNode *node, double bound[6][BVH_WIDTH]
 			double hi = node->bound[d + 3][lane];
 
 			hi = hi - fabs(hi) * BVH_ROUNDED - BVH_UNDERRUN;
-			hi = origin - hi * unscale;
+			hi = hi * unscale;
+			hi = origin - (hi < BVH_OVERFLOW ? hi : BVH_OVERFLOW);
 			bound[d + 3][lane] = hi > -DBL_MAX ? hi : -DBL_MAX;
 		}
 	}
@@ -95,12 +97,13 @@ ray_lanes(const double start[BVH_WIDTH], const double end[BVH_WIDTH])
 /*
  * node_entries --- for each lane, no more than ray3_entry() of a box below
  *
- * At ordinary paces, a start is above the quotient that ray3_entry() computes from
- * the same gap by three halves of an ulp at most, or half the least double.
+ * A start is above the quotient that ray3_entry() computes from the same gap by
+ * five halves of an ulp at most, at denormal paces, or half the least double.  One
+ * that overflowed becomes NaN here, and then 0.
  */
 TREE_TARGET static void
-node_entries(const BvhTree *tree, const BvhNode *node, const Ray3 *ray,
-			 const RayProbe *probe, double out[8])
+node_entries(const BvhTree *tree, const BvhNode *node, const RayProbe *probe,
+			 double out[8])
 {
 	double bound[6][BVH_WIDTH];
 	double start[BVH_WIDTH];
@@ -117,14 +120,6 @@ node_entries(const BvhTree *tree, const BvhNode *node, const Ray3 *ray,
 		entry = entry < most ? entry : most;
 		out[lane] = ray3_may_meet(start[lane], end[lane]) ? entry : INFINITY;
 	}
-	for (int lane = 0; lane < BVH_WIDTH; lane++)
-		if (!probe->is_ordinary || start[lane] > DBL_MAX)
-		{
-			Box3 box;
-
-			node_box(tree, node, lane, &box);
-			out[lane] = ray3_entry(ray, &box);
-		}
 }
 
 /* of the boxes in mask */
