@@ -52,17 +52,10 @@ measure_lanes(const BvhNearestQuery *nearest, const BvhNode *node, const BvhBloc
 				kernels->node_entries(nearest->tree, node, &nearest->query.ray, distance);
 			break;
 		default:
-			for (; mask != 0; mask &= mask - 1)
-			{
-				int lane = __builtin_ctz(mask);
-				Box3 box;
-
-				if (block != NULL)
-					block_box(block, lane, &box);
-				else
-					node_box(nearest->tree, node, lane, &box);
-				distance[lane] = shape_distance(order, &box);
-			}
+			if (block != NULL)
+				kernels->block_gaps(block, order, distance);
+			else
+				kernels->node_gaps(nearest->tree, node, order, distance);
 			break;
 	}
 }

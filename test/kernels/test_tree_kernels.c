@@ -448,6 +448,51 @@ check_entries(Rng *rng, const BvhTreeKernels *kernels, const char *name)
 	OK(nmet > 10000 && nmisses > 10000, "%s: block_entries and node_entries", name);
 }
 
+static void
+check_gaps(Rng *rng, const BvhTreeKernels *kernels, const char *name)
+{
+	int napart = 0;
+
+	for (int round = 0; round < 20000; round++)
+	{
+		_Alignas(64) BvhBlock block;
+		_Alignas(64) BvhNode node;
+		_Alignas(64) BvhTree tree;
+		Box3 query = rng_any_box(rng);
+		BvhShape order = {round % 2 ? BVH_TAXICAB : BVH_CHEBYSHEV, &query};
+		double of_boxes[9];
+		double of_lanes[9];
+		int nwrong = 0;
+
+		make_block(rng, &block, round % 3 ? rng_small : rng_wild);
+		make_node(rng, &node);
+		make_frame(rng, &tree);
+		of_boxes[8] = of_lanes[8] = 42.0;
+		kernels->block_gaps(&block, &order, of_boxes);
+		kernels->node_gaps(&tree, &node, &order, of_lanes);
+		for (int lane = 0; lane < BVH_WIDTH; lane++)
+		{
+			Box3 box;
+			double distance;
+
+			block_box(&block, lane, &box);
+			distance = shape_distance(&order, &box);
+			nwrong += memcmp(&distance, &of_boxes[lane], sizeof(distance)) != 0;
+			napart += distance > 0.0;
+			node_box(&tree, &node, lane, &box);
+			distance = shape_distance(&order, &box);
+			nwrong += memcmp(&distance, &of_lanes[lane], sizeof(distance)) != 0;
+		}
+		if (nwrong > 0 || of_boxes[8] != 42.0 || of_lanes[8] != 42.0)
+		{
+			FAIL("%s: block_gaps and node_gaps", name);
+			show_shape(&order);
+			return;
+		}
+	}
+	OK(napart > 10000, "%s: block_gaps and node_gaps", name);
+}
+
 /* what a bound stands for is never inside of what was rounded to it */
 static void
 check_frame(Rng *rng)
@@ -694,6 +739,7 @@ main(void)
 		check_distances(&rng, kernels->tree, kernels->name);
 		check_shapes(&rng, kernels->tree, kernels->name);
 		check_entries(&rng, kernels->tree, kernels->name);
+		check_gaps(&rng, kernels->tree, kernels->name);
 		check_build(&rng, kernels->tree, kernels->name);
 		check_sort(&rng, kernels->tree, kernels->name);
 	}

@@ -111,6 +111,12 @@ typedef struct BvhTreeKernels
 	void (*block_entries)(const BvhBlock *block, uint32_t mask, const Ray3 *ray,
 						  const RayProbe *probe, double out[8]);
 
+	/* box3_taxicab() or box3_chebyshev() of each lane, as node_box() has it, of each box
+	 */
+	void (*node_gaps)(const BvhTree *tree, const BvhNode *node, const BvhShape *order,
+					  double out[8]);
+	void (*block_gaps)(const BvhBlock *block, const BvhShape *order, double out[8]);
+
 	/* the walks; see tree_query.c and tree_pairs.c */
 	size_t (*range_next)(BvhRangeQuery *query, uint64_t *ids, size_t room);
 	size_t (*filter_next)(BvhRangeQuery *query, uint64_t *ids, size_t room);

@@ -1,8 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * tree_shape.h
- *	  The tests of nodes and blocks by shapes, and the times at which a ray enters
- *	  them: written once and compiled for each instruction set.
+ *	  The tests of nodes and blocks by shapes, the times at which a ray enters
+ *	  them, and distances of other kinds: written once and compiled for each
+ *	  instruction set.
  *
  * Plain loops over the lanes, whose steps compilers know to do for all lanes at
  * once; each gives the same bits however that is done.  What they leave in doubt is
@@ -187,6 +188,61 @@ planes_lanes(const double bound[6][BVH_WIDTH], uint32_t mask, const Planes3 *pla
 	for (int i = 0; i < planes->n && mask != 0; i++)
 		mask &= plane_lanes(bound, &planes->plane[i]);
 	return mask;
+}
+
+/* ---------------------------------------------------------------- other distances */
+
+/* the steps of box3_taxicab(), or of box3_chebyshev() */
+TREE_TARGET static inline void
+lane_gaps(const double bound[6][BVH_WIDTH], const Box3 *query, bool is_taxicab,
+		  double out[8])
+{
+	for (int lane = 0; lane < BVH_WIDTH; lane++)
+		out[lane] = 0.0;
+	for (int d = 0; d < 3; d++)
+	{
+		const double query_lo = query->lo[d];
+		const double query_hi = query->hi[d];
+
+		for (int lane = 0; lane < BVH_WIDTH; lane++)
+		{
+			double lo = bound[d][lane];
+			double hi = bound[d + 3][lane];
+			double above = lo - query_hi;
+			double below = query_lo - hi;
+			double gap = lo > query_hi ? above : 0.0;
+
+			gap = query_lo > hi ? below : gap;
+			if (is_taxicab)
+				out[lane] += gap;
+			else
+				out[lane] = gap > out[lane] ? gap : out[lane];
+		}
+	}
+}
+
+TREE_TARGET static inline void
+any_gaps(const double bound[6][BVH_WIDTH], const BvhShape *order, double out[8])
+{
+	if (order->op == BVH_TAXICAB)
+		lane_gaps(bound, order->operand, true, out);
+	else
+		lane_gaps(bound, order->operand, false, out);
+}
+
+TREE_TARGET static void
+node_gaps(const BvhTree *tree, const BvhNode *node, const BvhShape *order, double out[8])
+{
+	double bound[6][BVH_WIDTH];
+
+	node_bounds(tree, node, bound);
+	any_gaps(bound, order, out);
+}
+
+TREE_TARGET static void
+block_gaps(const BvhBlock *block, const BvhShape *order, double out[8])
+{
+	any_gaps(block->bound, order, out);
 }
 
 /* ---------------------------------------------------------------- all of them */
