@@ -63,10 +63,12 @@ searches(10);
 is(cache('state, builds, misses'), 'cold|0|10', 'a few scans are no reason to build');
 searches(30);
 ok($node->poll_query_until('postgres', q{SELECT state = 'ready' AND builds = 1 FROM bvh_cache WHERE index = 't_b'::regclass}), 'a background worker builds after more of them');
+# (the last ones of before may have used it already)
+my $hits = cache('hits');
 searches(5);
-is(cache('boxes, delta, hits, misses'), '5000|0|5|0', 'and scans use the tree');
+is(cache("boxes, delta, hits - $hits, misses"), '5000|0|5|0', 'and scans use the tree');
 one($node, "SET bvhindex.use_cache = off; " . sprintf($search, 3));
-is(cache('hits'), 5, 'unless the session does not want to');
+is(cache("hits - $hits"), 5, 'unless the session does not want to');
 is(one($node, 'SELECT bvh_cache_load($$t_b$$)'), 5000, 'to load it again changes nothing');
 is(cache('builds'), 1, 'nor builds it');
 my $cost = q{CREATE FUNCTION cost(query text) RETURNS float8 LANGUAGE plpgsql AS $$
@@ -189,19 +191,19 @@ $node->safe_psql('postgres', q{
 	SET enable_seqscan = off;
 	SET enable_bitmapscan = off;
 	DO $$ BEGIN
-		FOR i IN 1 .. 200 LOOP
+		FOR i IN 1 .. 240 LOOP
 			EXECUTE format('CREATE TABLE many%s (b box3d); CREATE INDEX many%s_b ON many%s USING bvh (b)', i, i, i);
 			EXECUTE format('SELECT FROM many%s WHERE b && box3d(0, 0, 0)', i);
 		END LOOP;
-		FOR i IN 1 .. 200 BY 2 LOOP
+		FOR i IN 1 .. 240 BY 2 LOOP
 			EXECUTE format('DROP TABLE many%s', i);
 		END LOOP;
-		FOR i IN 2 .. 200 BY 2 LOOP
+		FOR i IN 2 .. 240 BY 2 LOOP
 			EXECUTE format('SELECT FROM many%s WHERE b && box3d(0, 0, 0)', i);
 		END LOOP;
 	END $$});
-is(one($node, q{SELECT count(*), sum(misses) FROM bvh_cache WHERE index::text LIKE 'many%'}), '100|200', 'the others are found, once');
-$node->safe_psql('postgres', q{DO $$ BEGIN FOR i IN 2 .. 200 BY 2 LOOP EXECUTE format('DROP TABLE many%s', i); END LOOP; END $$});
+is(one($node, q{SELECT count(*), sum(misses) FROM bvh_cache WHERE index::text LIKE 'many%'}), '120|240', 'the others are found, once');
+$node->safe_psql('postgres', q{DO $$ BEGIN FOR i IN 2 .. 240 BY 2 LOOP EXECUTE format('DROP TABLE many%s', i); END LOOP; END $$});
 
 # a database made from this one has files with the same numbers
 $node->safe_psql('postgres', 'CREATE DATABASE first');
@@ -336,8 +338,8 @@ $builder = paused_builder();
 unlink grep { !$before{$_} } segments();
 $node->safe_psql('postgres', 'INSERT INTO t VALUES (100011, box3d(4011, 0, 0))');
 leave($holder);
+like(ask($builder, 'SET enable_seqscan = off; SELECT count(*) FROM t WHERE b && box3d(4000, 0, 0, 5000, 0, 0)'), qr/^11\z/m, 'who has built it does not use a tree that lacks a row');
 leave($builder);
-is(one($node, 'SET enable_seqscan = off; SELECT count(*) FROM t WHERE b && box3d(4000, 0, 0, 5000, 0, 0)'), 11, 'a tree that lacks a row is not used');
 is(cache('state, delta'), 'ready|0', 'but built again');
 $node->safe_psql('postgres', 'DELETE FROM t WHERE id > 100000; VACUUM (INDEX_CLEANUP on) t');
 drop_all();
