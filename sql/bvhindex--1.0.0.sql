@@ -1393,6 +1393,15 @@ COMMENT ON VIEW bvh_cache IS
   'bvh indexes of this database and their trees in shared memory; all for members of pg_read_all_stats, else one''s own';
 GRANT SELECT ON bvh_cache TO PUBLIC;
 
+CREATE FUNCTION bvh_cache_memory(OUT cache_size bigint, OUT used bigint,
+  OUT this_database bigint, OUT other_databases bigint, OUT gone bigint, OUT old bigint)
+  AS 'MODULE_PATHNAME', 'bvh_cache_memory'
+  LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION bvh_cache_memory() IS
+  'memory for trees of bvh indexes in bytes: the limit; what is used; of that, trees of this database, of others, of indexes and databases that are gone, and those being built, or dropped but still mapped by a session';
+REVOKE ALL ON FUNCTION bvh_cache_memory() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION bvh_cache_memory() TO pg_read_all_stats;
+
 -- ---------------------------------------------------------------------------
 -- the machine
 -- ---------------------------------------------------------------------------

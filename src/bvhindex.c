@@ -28,4 +28,5 @@ _PG_init(void)
 	bvh_page_init();
 	bvh_cache_install();
 	bvh_cached_install();
+	bvh_cache_watch_drops();
 }

@@ -129,7 +129,7 @@ run_major() {
     fi
   fi
   in_chroot "$dir" "$pg_config" --version
-  in_chroot "$dir" env PG_CONFIG="$pg_config" BVH_BUILD=/tmp/build \
+  in_chroot "$dir" env PG_CONFIG="$pg_config" BVH_BUILD=/tmp/build BVH_TIMEOUT="${BVH_TIMEOUT:-900}" \
     bash /mnt/src/test/run build-gcc regress pgtap cached isolation cached-isolation tap 2>&1 | tee "$log" | sed '$d' || true
   last=$(tail -n 1 "$log")
   if [[ $last =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed$ ]]; then

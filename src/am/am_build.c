@@ -667,7 +667,7 @@ bvhbuild(Relation heap, Relation index, IndexInfo *index_info)
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
 	/* a file that was truncated, or has the number of one long gone, is another index */
-	(void) bvh_cache_forget(index);
+	bvh_cache_forget_all(RelationGetRelid(index));
 
 	state.index = index;
 	state.giststate = initGISTstate(index);

@@ -1,17 +1,21 @@
 /*-------------------------------------------------------------------------
  *
  * am_cache.c
- *	  Loading and dropping the tree of an index, from SQL.
+ *	  Loading and dropping the tree of an index, from SQL; and when the index goes.
  *
  * SPDX-License-Identifier: PostgreSQL
  *-------------------------------------------------------------------------
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/relation.h"
 #include "catalog/index.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_class.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "am/am_walk.h"
@@ -22,13 +26,21 @@
 BVH_FUNCTION(bvh_cache_load);
 BVH_FUNCTION(bvh_cache_drop);
 
+static object_access_hook_type previous_access;
+
+static inline bool
+is_bvh_index(Relation index)
+{
+	return index->rd_indam->ambeginscan == bvhbeginscan;
+}
+
 /* a bvh index; GiST knows nothing of a cache */
 static Relation
 open_bvh_index(Oid oid)
 {
 	Relation index = bvh_open_index(oid, AccessShareLock);
 
-	if (index->rd_indam->ambeginscan != bvhbeginscan)
+	if (!is_bvh_index(index))
 		ereport(ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				errmsg("\"%s\" is not a bvh index", RelationGetRelationName(index)));
@@ -69,4 +81,29 @@ bvh_cache_drop(PG_FUNCTION_ARGS)
 	was_there = bvh_cache_forget(index);
 	relation_close(index, AccessShareLock);
 	PG_RETURN_BOOL(was_there);
+}
+
+/* an index is about to be dropped: nobody else uses it now */
+static void
+on_access(ObjectAccessType access, Oid class_oid, Oid oid, int column, void *arg)
+{
+	if (previous_access != NULL)
+		previous_access(access, class_oid, oid, column, arg);
+	if (access == OAT_DROP && class_oid == RelationRelationId && column == 0 &&
+		get_rel_relkind(oid) == RELKIND_INDEX)
+	{
+		Relation index = index_open(oid, AccessShareLock);
+
+		if (is_bvh_index(index))
+			bvh_cache_forget_all(oid);
+		index_close(index, AccessShareLock);
+	}
+}
+
+/* bvh_cache_watch_drops --- once, when the library is loaded */
+void
+bvh_cache_watch_drops(void)
+{
+	previous_access = object_access_hook;
+	object_access_hook = on_access;
 }

@@ -135,6 +135,9 @@ typedef BvhScanOpaqueData *BvhScanOpaque;
 extern IndexBuildResult *bvhbuild(Relation heap, Relation index, IndexInfo *index_info);
 extern char *bvhbuildphasename(int64 phase);
 
+/* am_cache.c */
+extern void bvh_cache_watch_drops(void);
+
 /* am_cached.c */
 extern void bvh_cached_install(void);
 extern bool bvh_cached_begin(IndexScanDesc scan);

@@ -61,6 +61,10 @@ bvh_cache_id(ItemPointer tid)
 		   ItemPointerGetOffsetNumber(tid);
 }
 
+/* ---------------------------------------------------------------- cache_tidy.c */
+
+extern void bvh_cache_forget_all(Oid index);
+
 /* ---------------------------------------------------------------- cache_delta.c */
 
 /* what an insert has to remember between its two calls */

@@ -14,6 +14,8 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "miscadmin.h"
+#include "storage/dsm_impl.h"
 #include "utils/memutils.h"
 
 #include "cache/cache_state.h"
@@ -80,7 +82,8 @@ bvh_cache_detach_stale(void)
 static void
 at_transaction_end(XactEvent event, void *arg)
 {
-	if (mapped != NULL && (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT))
+	if (mapped != NULL && (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT ||
+						   event == XACT_EVENT_PREPARE))
 		bvh_cache_detach_stale();
 }
 
@@ -98,7 +101,7 @@ find_mapped(uint64 serial)
  * bvh_cache_adopt --- remember a delta's segment, which stays mapped
  */
 CacheTree *
-bvh_cache_adopt(CacheEntry *entry, int slot, uint64 serial, dsm_segment *delta_segment)
+bvh_cache_adopt(CacheEntry *entry, uint64 serial, dsm_segment *delta_segment)
 {
 	static bool is_registered = false;
 	CacheTree *tree;
@@ -111,7 +114,7 @@ bvh_cache_adopt(CacheEntry *entry, int slot, uint64 serial, dsm_segment *delta_s
 	tree = MemoryContextAllocZero(TopMemoryContext, sizeof(CacheTree));
 	tree->serial = serial;
 	tree->key = entry->key;
-	tree->slot = slot;
+	tree->slot = (int) (entry - bvh_cache_control()->entries);
 	tree->delta_segment = delta_segment;
 	tree->delta = dsm_segment_address(delta_segment);
 	on_dsm_detach(delta_segment, on_detach, (Datum) 0);
@@ -122,38 +125,129 @@ bvh_cache_adopt(CacheEntry *entry, int slot, uint64 serial, dsm_segment *delta_s
 	return tree;
 }
 
+/*
+ * attach_segment --- map a segment that an entry names; NULL if it cannot be
+ *
+ * The server keeps it, but what it is made of may be gone all the same: the files in
+ * /dev/shm are anyone's who runs as the server's user, and systemd removes them
+ * (RemoveIPC) when that user logs out.
+ */
 static dsm_segment *
-attach_segment(dsm_handle handle)
+attach_segment(dsm_handle handle, int elevel)
 {
-	dsm_segment *segment = dsm_attach(handle);
+	MemoryContext context = CurrentMemoryContext;
+	uint32 holdoff = InterruptHoldoffCount;
+	dsm_segment *volatile segment = NULL;
 
-	/* it is pinned, and the entry that says so is locked */
-	if (segment == NULL)
-		elog(ERROR, "a cached tree has lost its memory");
+	PG_TRY();
+	{
+		segment = dsm_attach(handle);
+	}
+	PG_CATCH();
+	{
+		dsm_segment *begun = dsm_find_mapping(handle);
+		ErrorData *error;
+
+		/* an error forgets what the locks that are held count as */
+		InterruptHoldoffCount = holdoff;
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		if (begun != NULL)
+			dsm_detach(begun);
+		ereport(elevel, errmsg("could not use a cached tree: %s", error->message));
+		FreeErrorData(error);
+	}
+	PG_END_TRY();
 	return segment;
 }
 
 /*
- * bvh_cache_attach_locked --- map a delta, and its tree unless that is
- * DSM_HANDLE_INVALID
+ * replace_segment --- put an empty one in the place of a segment that is gone
  *
- * The entry must be locked, and be what these handles are from.
+ * So who is the last to let go of it finds something to remove, and the server's slot
+ * for it is free again.  Nobody may map it from now on.
  */
-CacheTree *
-bvh_cache_attach_locked(CacheEntry *entry, int slot, uint64 serial, dsm_handle delta,
-						dsm_handle tree_handle)
+static void
+replace_segment(dsm_handle handle)
+{
+	void *private = NULL;
+	void *address = NULL;
+	Size size = 0;
+
+	if (dsm_impl_op(DSM_OP_CREATE, handle, 1, &private, &address, &size, DEBUG1))
+		(void) dsm_impl_op(DSM_OP_DETACH, handle, 0, &private, &address, &size, DEBUG1);
+}
+
+/* map a delta, and its tree unless that is DSM_HANDLE_INVALID; NULL if one cannot be */
+static CacheTree *
+attach_tree(CacheEntry *entry, uint64 serial, dsm_handle delta, dsm_handle tree_handle)
 {
 	CacheTree *tree = find_mapped(serial);
 
 	if (tree == NULL)
-		tree = bvh_cache_adopt(entry, slot, serial, attach_segment(delta));
+	{
+		dsm_segment *segment = attach_segment(delta, LOG);
+
+		if (segment == NULL)
+			return NULL;
+		tree = bvh_cache_adopt(entry, serial, segment);
+	}
 	if (tree->tree_segment == NULL && tree_handle != DSM_HANDLE_INVALID)
 	{
-		dsm_segment *segment = attach_segment(tree_handle);
+		dsm_segment *segment = attach_segment(tree_handle, LOG);
 
+		if (segment == NULL)
+			return NULL;
 		dsm_pin_mapping(segment);
 		tree->tree_segment = segment;
 		tree->tree = dsm_segment_address(segment);
+	}
+	return tree;
+}
+
+/*
+ * bvh_cache_attach_serving --- map the tree that serves scans, or just its delta
+ *
+ * NULL if there is none, or if it cannot be mapped: then it serves no scan any more,
+ * as what this backend does would not reach it.  The entry must be locked for oneself.
+ */
+CacheTree *
+bvh_cache_attach_serving(CacheEntry *entry, bool with_tree)
+{
+	uint64 serial = pg_atomic_read_u64(&entry->serial);
+	CacheTree *tree;
+
+	if (serial == 0)
+		return NULL;
+	tree = attach_tree(entry,
+					   serial,
+					   entry->delta,
+					   with_tree ? entry->tree : DSM_HANDLE_INVALID);
+	if (tree == NULL)
+		bvh_cache_retire(entry);
+	return tree;
+}
+
+/*
+ * bvh_cache_attach_building --- map the delta of the tree that is being built
+ *
+ * NULL if there is none of use, or if it cannot be mapped: then the tree will not be
+ * used.  The entry must be locked for oneself.
+ */
+CacheTree *
+bvh_cache_attach_building(CacheEntry *entry)
+{
+	uint64 serial = pg_atomic_read_u64(&entry->building);
+	CacheTree *tree;
+
+	if (serial == 0 || entry->is_doomed)
+		return NULL;
+	tree = attach_tree(entry, serial, entry->building_delta, DSM_HANDLE_INVALID);
+	if (tree == NULL)
+	{
+		entry->is_doomed = true;
+		replace_segment(entry->building_delta);
 	}
 	return tree;
 }
@@ -177,10 +271,9 @@ bvh_cache_attach(CacheControl *control, int slot, const CacheKey *key)
 
 	bvh_cache_detach_stale();
 	tree = NULL;
-	LWLockAcquire(&entry->lock, LW_SHARED);
-	serial = pg_atomic_read_u64(&entry->serial);
-	if (serial != 0 && cache_key_equals(&entry->key, key))
-		tree = bvh_cache_attach_locked(entry, slot, serial, entry->delta, entry->tree);
+	LWLockAcquire(&entry->lock, LW_EXCLUSIVE);
+	if (cache_key_equals(&entry->key, key))
+		tree = bvh_cache_attach_serving(entry, true);
 	LWLockRelease(&entry->lock);
 	current[slot] = tree;
 	return tree;
@@ -188,16 +281,32 @@ bvh_cache_attach(CacheControl *control, int slot, const CacheKey *key)
 
 /* ---------------------------------------------------------------- letting go */
 
+/* the entry does not keep a segment any more; false if that is gone */
+static bool
+unpin_segment(dsm_handle handle, bool is_delta)
+{
+	dsm_segment *own = dsm_find_mapping(handle);
+	dsm_segment *segment = own != NULL ? own : attach_segment(handle, DEBUG1);
+
+	if (segment == NULL)
+		replace_segment(handle);
+	else if (is_delta)
+		leave_delta(dsm_segment_address(segment));
+	dsm_unpin_segment(handle);
+	if (segment != own)
+		dsm_detach(segment);
+	return segment != NULL;
+}
+
 /*
- * bvh_cache_retire_delta --- let go of a delta that this backend has mapped
+ * bvh_cache_retire_delta --- let go of a delta, and of so many bytes with it
  */
 void
-bvh_cache_retire_delta(dsm_handle handle)
+bvh_cache_retire_delta(dsm_handle handle, uint64 bytes)
 {
-	dsm_segment *segment = dsm_find_mapping(handle);
-
-	leave_delta(dsm_segment_address(segment));
-	dsm_unpin_segment(handle);
+	/* those who have it mapped would not find that they are the last */
+	if (!unpin_segment(handle, true))
+		pg_atomic_fetch_sub_u64(&bvh_cache_control()->used, bytes);
 }
 
 /*
@@ -208,18 +317,12 @@ bvh_cache_retire_delta(dsm_handle handle)
 void
 bvh_cache_retire(CacheEntry *entry)
 {
-	dsm_segment *borrowed = NULL;
-
 	if (pg_atomic_read_u64(&entry->serial) == 0)
 		return;
-	/* before anything is changed, as it may fail */
-	if (dsm_find_mapping(entry->delta) == NULL)
-		borrowed = attach_segment(entry->delta);
 	pg_atomic_write_u64(&entry->serial, 0);
-	bvh_cache_retire_delta(entry->delta);
-	dsm_unpin_segment(entry->tree);
-	if (borrowed != NULL)
-		dsm_detach(borrowed);
+	pg_atomic_fetch_sub_u64(&bvh_cache_control()->serving, entry->bytes);
+	bvh_cache_retire_delta(entry->delta, entry->bytes);
+	(void) unpin_segment(entry->tree, false);
 	entry->delta = DSM_HANDLE_INVALID;
 	entry->tree = DSM_HANDLE_INVALID;
 	entry->nboxes = 0;

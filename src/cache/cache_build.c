@@ -166,7 +166,7 @@ clean_up(int code, Datum arg)
 			pg_atomic_write_u64(&entry->building, 0);
 			delta->bytes = build->counted;
 			build->counted = 0;
-			bvh_cache_retire_delta(entry->building_delta);
+			bvh_cache_retire_delta(entry->building_delta, delta->bytes);
 			entry->building_delta = DSM_HANDLE_INVALID;
 		}
 		LWLockRelease(&entry->lock);
@@ -230,7 +230,7 @@ begin_build(Build *build, uint32 capacity, uint32 many)
 		build->result = CACHE_BUSY;
 		return false;
 	}
-	build->tree = bvh_cache_adopt(entry, build->slot, serial, segment);
+	build->tree = bvh_cache_adopt(entry, serial, segment);
 	dsm_pin_segment(segment);
 	entry->building_delta = dsm_segment_handle(segment);
 	entry->is_doomed = false;
@@ -329,6 +329,7 @@ publish(Build *build, uint32 first, IdSet *set, bool has_nulls, double ms)
 	entry->delta = dsm_segment_handle(tree->delta_segment);
 	entry->tree = dsm_segment_handle(tree->tree_segment);
 	entry->bytes = build->counted;
+	pg_atomic_fetch_add_u64(&build->control->serving, entry->bytes);
 	entry->nboxes = bvh_tree_nboxes(tree->tree);
 	entry->ninserted = count - first;
 	entry->building_delta = DSM_HANDLE_INVALID;
@@ -420,7 +421,10 @@ bvh_cache_build(Relation index)
 	CacheKey key;
 	Build build = {.control = bvh_cache_control(), .index = index, .result = CACHE_FULL};
 
-	if (build.control == NULL || bvh_cache_size == 0 || RecoveryInProgress())
+	if (build.control == NULL || RecoveryInProgress())
+		return CACHE_OFF;
+	bvh_cache_tidy(build.control);
+	if (bvh_cache_size == 0)
 		return CACHE_OFF;
 	bvh_cache_key(index, &key);
 	build.slot = bvh_cache_find_or_add(build.control, &key);
@@ -458,19 +462,12 @@ bvh_cache_build(Relation index)
 bool
 bvh_cache_forget(Relation index)
 {
-	CacheControl *control = bvh_cache_control();
-	bool was_there = false;
-	CacheEntry *entry;
 	CacheKey key;
-	int slot;
+	CacheEntry *entry = bvh_cache_entry(index, &key);
+	bool was_there = false;
 
-	if (control == NULL)
+	if (entry == NULL)
 		return false;
-	bvh_cache_key(index, &key);
-	slot = bvh_cache_find(control, &key);
-	if (slot < 0)
-		return false;
-	entry = &control->entries[slot];
 	LWLockAcquire(&entry->lock, LW_EXCLUSIVE);
 	if (cache_key_equals(&entry->key, &key))
 	{
@@ -490,13 +487,10 @@ bvh_cache_forget(Relation index)
 static void
 wait_for_other(Relation index)
 {
-	CacheControl *control = bvh_cache_control();
 	CacheKey key;
-	int slot;
+	CacheEntry *entry = bvh_cache_entry(index, &key);
 
-	bvh_cache_key(index, &key);
-	slot = bvh_cache_find(control, &key);
-	while (slot >= 0 && pg_atomic_read_u64(&control->entries[slot].building) != 0)
+	while (entry != NULL && pg_atomic_read_u64(&entry->building) != 0)
 	{
 		CHECK_FOR_INTERRUPTS();
 		pg_usleep(BUSY_WAIT * 1000L);

@@ -35,6 +35,7 @@ init_control(CacheControl *fresh)
 	LWLockInitialize(&fresh->lock, fresh->tranche);
 	pg_atomic_init_u64(&fresh->last_serial, 0);
 	pg_atomic_init_u64(&fresh->used, 0);
+	pg_atomic_init_u64(&fresh->serving, 0);
 	for (int i = 0; i < CACHE_ENTRIES; i++)
 	{
 		CacheEntry *entry = &fresh->entries[i];
@@ -133,15 +134,15 @@ bvh_cache_install(void)
 /* ---------------------------------------------------------------- the table */
 
 /*
- * folder_of_database --- what tells the database's folder from one before it of the
+ * bvh_cache_folder --- what tells the database's folder from one before it of the
  * same path
  *
  * A database may be moved away and back again, or dropped and made anew under its
  * number, and then its indexes have the files of before with other contents.
  * Nobody is connected meanwhile, so all who are agree on this.
  */
-static uint64
-folder_of_database(void)
+uint64
+bvh_cache_folder(void)
 {
 	static uint64 folder = 0;
 	struct stat status;
@@ -175,7 +176,7 @@ folder_of_database(void)
 void
 bvh_cache_key(Relation index, CacheKey *key)
 {
-	key->folder = folder_of_database();
+	key->folder = bvh_cache_folder();
 	key->database = MyDatabaseId;
 	key->tablespace = bvh_relation_tablespace(index);
 	key->file = bvh_relation_file(index);
@@ -207,11 +208,30 @@ bvh_cache_find(CacheControl *shared, const CacheKey *key)
 
 		if (cache_key_equals(at, key))
 			return (int) slot;
-		if (at->index == InvalidOid)
+		/* beyond one that is free again there may be more */
+		if (at->index == InvalidOid && at->folder == 0)
 			return -1;
 		slot = (slot + 1) % CACHE_ENTRIES;
 	}
 	return -1;
+}
+
+/*
+ * bvh_cache_entry --- the entry of an index, or NULL
+ *
+ * Gives the key, too, which is to be checked again under the entry's lock.
+ */
+CacheEntry *
+bvh_cache_entry(Relation index, CacheKey *key)
+{
+	CacheControl *shared = bvh_cache_control();
+	int slot;
+
+	if (shared == NULL)
+		return NULL;
+	bvh_cache_key(index, key);
+	slot = bvh_cache_find(shared, key);
+	return slot >= 0 ? &shared->entries[slot] : NULL;
 }
 
 /* the entry used longest ago, of those with a tree or of all; none that is busy */
@@ -242,7 +262,7 @@ oldest_entry(CacheControl *shared, bool with_tree, int except)
 	return oldest;
 }
 
-/* give an entry to another index; false if it is being built */
+/* give an entry to another index, or to none; false if it is being built */
 static bool
 reuse_entry(CacheControl *shared, int slot, const CacheKey *key)
 {
@@ -300,6 +320,31 @@ bvh_cache_find_or_add(CacheControl *shared, const CacheKey *key)
 	return slot;
 }
 
+/*
+ * bvh_cache_free_entry --- let go of an index, and of its place in the table
+ *
+ * Where a tree is being built, that comes to nothing, and the place is kept.
+ */
+void
+bvh_cache_free_entry(CacheControl *shared, const CacheKey *key)
+{
+	static const CacheKey nobody = {.folder = 1};
+	int slot;
+
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	slot = bvh_cache_find(shared, key);
+	if (slot >= 0 && !reuse_entry(shared, slot, &nobody))
+	{
+		CacheEntry *entry = &shared->entries[slot];
+
+		LWLockAcquire(&entry->lock, LW_EXCLUSIVE);
+		entry->is_doomed = true;
+		bvh_cache_retire(entry);
+		LWLockRelease(&entry->lock);
+	}
+	LWLockRelease(&shared->lock);
+}
+
 /* ---------------------------------------------------------------- memory */
 
 /*
@@ -323,6 +368,20 @@ count_trees(CacheControl *shared)
 	return n;
 }
 
+/* the bytes that it had */
+static uint64
+retire_entry(CacheControl *shared, int slot)
+{
+	CacheEntry *entry = &shared->entries[slot];
+	uint64 bytes;
+
+	LWLockAcquire(&entry->lock, LW_EXCLUSIVE);
+	bytes = entry->bytes;
+	bvh_cache_retire(entry);
+	LWLockRelease(&entry->lock);
+	return bytes;
+}
+
 /*
  * bvh_cache_make_room --- count so many bytes as used
  *
@@ -343,7 +402,6 @@ bvh_cache_make_room(CacheControl *shared, uint64 bytes, int slot)
 		uint64 used = pg_atomic_read_u64(&shared->used);
 		bool has_slots = count_trees(shared) <= most_trees();
 		int oldest;
-		CacheEntry *entry;
 
 		is_room = has_slots && used + bytes <= limit;
 		/* to drop more would not help where others still have it mapped */
@@ -355,15 +413,35 @@ bvh_cache_make_room(CacheControl *shared, uint64 bytes, int slot)
 			oldest = slot;
 		if (oldest < 0)
 			break;
-		entry = &shared->entries[oldest];
-		LWLockAcquire(&entry->lock, LW_EXCLUSIVE);
-		promised += entry->bytes;
-		bvh_cache_retire(entry);
-		LWLockRelease(&entry->lock);
+		promised += retire_entry(shared, oldest);
 		promised -= Min(promised, used - pg_atomic_read_u64(&shared->used));
 	}
 	if (is_room)
 		pg_atomic_fetch_add_u64(&shared->used, bytes);
 	LWLockRelease(&shared->lock);
 	return is_room;
+}
+
+/*
+ * bvh_cache_trim --- drop what is more than there may be, if that was made less
+ *
+ * Trees that were used longest ago go first.  One that is being built again waits.
+ */
+void
+bvh_cache_trim(CacheControl *shared)
+{
+	uint64 limit = (uint64) bvh_cache_size * 1024;
+	int oldest = 0;
+
+	/* who holds the lock will see to it, or the next scan does */
+	if (likely(pg_atomic_read_u64(&shared->serving) <= limit) ||
+		!LWLockConditionalAcquire(&shared->lock, LW_EXCLUSIVE))
+		return;
+	while (oldest >= 0 && pg_atomic_read_u64(&shared->serving) > limit)
+	{
+		oldest = oldest_entry(shared, true, -1);
+		if (oldest >= 0)
+			retire_entry(shared, oldest);
+	}
+	LWLockRelease(&shared->lock);
 }

@@ -267,17 +267,10 @@ tell_delta(Delta *delta, const Box3 *box, uint64 id)
 void
 bvh_cache_before_insert(Relation index, BvhCacheInsert *insert)
 {
-	CacheControl *control = bvh_cache_control();
 	CacheKey key;
-	int slot;
+	CacheEntry *entry = bvh_cache_entry(index, &key);
 
-	insert->serial = 0;
-	if (control == NULL)
-		return;
-	bvh_cache_key(index, &key);
-	slot = bvh_cache_find(control, &key);
-	if (slot >= 0)
-		insert->serial = pg_atomic_read_u64(&control->entries[slot].serial);
+	insert->serial = entry != NULL ? pg_atomic_read_u64(&entry->serial) : 0;
 	pg_memory_barrier();
 }
 
@@ -297,6 +290,36 @@ has_reader(CacheEntry *entry)
 }
 
 /*
+ * tell_serving --- tell the tree that serves scans of a row
+ *
+ * Returns its delta if this backend is to make runs of it.  The entry must be locked.
+ */
+static Delta *
+tell_serving(CacheEntry *entry, const BvhCacheInsert *insert, const Box3 *box, uint64 id)
+{
+	/* the tree itself is looked at if it was made since the first call */
+	bool is_same = pg_atomic_read_u64(&entry->serial) == insert->serial;
+	CacheTree *tree = bvh_cache_attach_serving(entry, !is_same);
+	Delta *delta;
+
+	if (tree == NULL)
+		return NULL;
+	delta = tree->delta;
+	if (box == NULL || is_same || !is_in_tree(tree->tree, box, id))
+		tell_delta(delta, box, id);
+	entry->ninserted = pg_atomic_read_u32(&delta->count) - delta->first;
+	if (delta->has_overflowed)
+	{
+		bvh_cache_retire(entry);
+		return NULL;
+	}
+	if (delta->is_merging || !is_merge_due(delta))
+		return NULL;
+	delta->is_merging = true;
+	return delta;
+}
+
+/*
  * bvh_cache_after_insert --- call when the row is on a page; box is NULL for a
  * row without
  */
@@ -304,65 +327,27 @@ void
 bvh_cache_after_insert(Relation index, const BvhCacheInsert *insert, const Box3 *box,
 					   ItemPointer tid)
 {
-	CacheControl *control = bvh_cache_control();
+	Delta *to_merge = NULL;
 	CacheEntry *entry;
-	CacheTree *current = NULL;
 	CacheKey key;
-	uint64 serial;
-	uint64 building;
-	bool is_mine = false;
-	int slot;
 
-	if (control == NULL)
-		return;
 	/* a builder that we do not see here will see the page as it is now */
 	pg_memory_barrier();
-	bvh_cache_key(index, &key);
-	slot = bvh_cache_find(control, &key);
-	if (slot < 0)
-		return;
-	entry = &control->entries[slot];
-	if (!has_reader(entry))
+	entry = bvh_cache_entry(index, &key);
+	if (entry == NULL || !has_reader(entry))
 		return;
 
 	LWLockAcquire(&entry->lock, LW_EXCLUSIVE);
-	serial = pg_atomic_read_u64(&entry->serial);
-	building = pg_atomic_read_u64(&entry->building);
-	if (!cache_key_equals(&entry->key, &key))
-		serial = building = 0;
-	if (serial != 0)
+	if (cache_key_equals(&entry->key, &key))
 	{
-		bool is_same = serial == insert->serial;
+		CacheTree *next;
 
-		/* the tree itself is looked at if it was made since the first call */
-		current = bvh_cache_attach_locked(entry,
-										  slot,
-										  serial,
-										  entry->delta,
-										  is_same ? DSM_HANDLE_INVALID : entry->tree);
-		if (box == NULL || is_same || !is_in_tree(current->tree, box, bvh_cache_id(tid)))
-			tell_delta(current->delta, box, bvh_cache_id(tid));
-		entry->ninserted = pg_atomic_read_u32(&current->delta->count) -
-						   current->delta->first;
-		if (current->delta->has_overflowed)
-		{
-			bvh_cache_retire(entry);
-			current = NULL;
-		}
-		else if (!current->delta->is_merging && is_merge_due(current->delta))
-			is_mine = current->delta->is_merging = true;
-	}
-	if (building != 0)
-	{
-		CacheTree *next = bvh_cache_attach_locked(entry,
-												  slot,
-												  building,
-												  entry->building_delta,
-												  DSM_HANDLE_INVALID);
-
-		tell_delta(next->delta, box, bvh_cache_id(tid));
+		to_merge = tell_serving(entry, insert, box, bvh_cache_id(tid));
+		next = bvh_cache_attach_building(entry);
+		if (next != NULL)
+			tell_delta(next->delta, box, bvh_cache_id(tid));
 	}
 	LWLockRelease(&entry->lock);
-	if (is_mine)
-		merge(entry, current->delta);
+	if (to_merge != NULL)
+		merge(entry, to_merge);
 }

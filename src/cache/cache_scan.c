@@ -95,16 +95,12 @@ bvh_cache_take(BvhCacheScan *scan, Relation index, Snapshot snapshot)
 	control = bvh_cache_control();
 	if (control == NULL)
 		return false;
+	/* somebody has to notice that there may be less than before, or none */
+	bvh_cache_trim(control);
+	if (!may_serve(index, snapshot))
+		return false;
 	bvh_cache_key(index, &key);
 	slot = bvh_cache_find(control, &key);
-	if (!may_serve(index, snapshot))
-	{
-		/* somebody has to notice that the cache was turned off */
-		if (bvh_cache_size == 0 && slot >= 0 &&
-			pg_atomic_read_u64(&control->entries[slot].serial) != 0)
-			(void) bvh_cache_forget(index);
-		return false;
-	}
 	if (unlikely(slot < 0))
 	{
 		slot = bvh_cache_find_or_add(control, &key);

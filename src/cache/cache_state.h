@@ -29,7 +29,10 @@
 /* counters of an entry, so that few backends meet on one */
 #define CACHE_STRIPES 8
 
-/* which file of which index; all zero: never used */
+/*
+ * Which file of which index.  All zero: never used; without an index, but with a
+ * folder: free again.
+ */
 typedef struct CacheKey
 {
 	Oid database;
@@ -55,7 +58,7 @@ typedef struct CacheEntry
 
 	LWLock lock;
 	CacheKey key;
-	bool is_doomed;     /* what is being built may have rows that are dead */
+	bool is_doomed; /* what is being built may have rows that are dead, or lack some */
 	bool was_too_large; /* the log says so already */
 	dsm_handle delta;   /* of the tree that serves scans */
 	dsm_handle tree;
@@ -85,8 +88,9 @@ typedef struct CacheControl
 	LWLock lock; /* of the table of keys; taken before that of an entry */
 	int tranche;
 	pg_atomic_uint64 last_serial;
-	pg_atomic_uint64 used; /* bytes, of old trees that someone has mapped, too */
-	char pad[64 - 3 * sizeof(uint64) - sizeof(LWLock)];
+	pg_atomic_uint64 used;    /* bytes, of old trees that someone has mapped, too */
+	pg_atomic_uint64 serving; /* bytes of the trees that serve scans */
+	char pad[64 - 4 * sizeof(uint64) - sizeof(LWLock)];
 	CacheKey keys[CACHE_ENTRIES];
 	CacheEntry entries[CACHE_ENTRIES];
 	CacheStripe stripes[CACHE_ENTRIES][CACHE_STRIPES];
@@ -210,12 +214,14 @@ typedef struct CacheTree
 /* ---------------------------------------------------------------- cache_control.c */
 
 extern CacheControl *bvh_cache_control(void);
+extern uint64 bvh_cache_folder(void);
 extern void bvh_cache_key(Relation index, CacheKey *key);
 extern int bvh_cache_find(CacheControl *control, const CacheKey *key);
 extern int bvh_cache_find_or_add(CacheControl *control, const CacheKey *key);
+extern CacheEntry *bvh_cache_entry(Relation index, CacheKey *key);
+extern void bvh_cache_free_entry(CacheControl *control, const CacheKey *key);
 extern bool bvh_cache_make_room(CacheControl *control, uint64 bytes, int slot);
-extern void bvh_cache_retire(CacheEntry *entry);
-extern void bvh_cache_retire_delta(dsm_handle handle);
+extern void bvh_cache_trim(CacheControl *control);
 
 /* seconds are fine enough to tell what was used long ago, and seldom change */
 static inline uint64
@@ -234,12 +240,18 @@ cache_key_equals(const CacheKey *a, const CacheKey *b)
 /* ---------------------------------------------------------------- cache_attach.c */
 
 extern CacheTree *bvh_cache_attach(CacheControl *control, int slot, const CacheKey *key);
-extern CacheTree *bvh_cache_attach_locked(CacheEntry *entry, int slot, uint64 serial,
-										  dsm_handle delta, dsm_handle tree);
-extern CacheTree *bvh_cache_adopt(CacheEntry *entry, int slot, uint64 serial,
+extern CacheTree *bvh_cache_attach_serving(CacheEntry *entry, bool with_tree);
+extern CacheTree *bvh_cache_attach_building(CacheEntry *entry);
+extern CacheTree *bvh_cache_adopt(CacheEntry *entry, uint64 serial,
 								  dsm_segment *delta_segment);
-extern CacheTree *bvh_cache_attached(int slot);
 extern void bvh_cache_detach_stale(void);
+extern void bvh_cache_retire(CacheEntry *entry);
+extern void bvh_cache_retire_delta(dsm_handle handle, uint64 bytes);
+
+/* ---------------------------------------------------------------- cache_tidy.c */
+
+extern bool bvh_cache_is_gone(const CacheKey *key);
+extern void bvh_cache_tidy(CacheControl *control);
 
 /* ---------------------------------------------------------------- cache_build.c */
 

@@ -47,6 +47,27 @@ sift_delta(Delta *delta, Callback *callback)
 	}
 }
 
+/* forget the dead rows of a tree and its delta, which stay mapped meanwhile */
+static void
+sift(CacheTree *tree, Callback *callback)
+{
+	BvhMemory memory = {CurrentMemoryContext, 0, 0};
+	BvhEnv env;
+
+	bvh_env_init(&env, &memory);
+	tree->nusers++;
+	PG_TRY();
+	{
+		(void) bvh_tree_forget_if(tree->tree, &env, is_dead, callback);
+		sift_delta(tree->delta, callback);
+	}
+	PG_FINALLY();
+	{
+		tree->nusers--;
+	}
+	PG_END_TRY();
+}
+
 /*
  * bvh_cache_after_bulk_delete --- call at the end of bulk deletion, before the table
  * frees the rows
@@ -58,55 +79,26 @@ void
 bvh_cache_after_bulk_delete(Relation index, IndexBulkDeleteCallback callback,
 							void *callback_state)
 {
-	CacheControl *control = bvh_cache_control();
 	Callback what = {callback, callback_state};
-	BvhMemory memory = {CurrentMemoryContext, 0, 0};
 	CacheTree *tree = NULL;
 	CacheEntry *entry;
 	CacheKey key;
-	BvhEnv env;
-	int slot;
 
-	if (control == NULL)
-		return;
 	/* as after an insert: a builder that we do not see reads pages without these rows */
 	pg_memory_barrier();
-	bvh_cache_key(index, &key);
-	slot = bvh_cache_find(control, &key);
-	if (slot < 0)
+	entry = bvh_cache_entry(index, &key);
+	if (entry == NULL)
 		return;
-	entry = &control->entries[slot];
 	LWLockAcquire(&entry->lock, LW_EXCLUSIVE);
 	if (cache_key_equals(&entry->key, &key))
 	{
-		uint64 serial = pg_atomic_read_u64(&entry->serial);
-
 		entry->is_doomed = true;
-		if (serial != 0)
-			tree = bvh_cache_attach_locked(entry,
-										   slot,
-										   serial,
-										   entry->delta,
-										   entry->tree);
+		tree = bvh_cache_attach_serving(entry, true);
 	}
 	LWLockRelease(&entry->lock);
 	bvh_pause("doomed");
 	if (tree != NULL)
-	{
-		bvh_env_init(&env, &memory);
-		tree->nusers++;
-		PG_TRY();
-		{
-			(void) bvh_tree_forget_if(tree->tree, &env, is_dead, &what);
-			sift_delta(tree->delta, &what);
-		}
-		PG_FINALLY();
-		{
-			tree->nusers--;
-		}
-		PG_END_TRY();
-	}
-
+		sift(tree, &what);
 	bvh_pause("forgotten");
 
 	/*

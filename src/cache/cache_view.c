@@ -9,20 +9,22 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/xlog.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
 #include "cache/cache_state.h"
 #include "pg/compat.h"
+#include "pg/settings.h"
 
 BVH_FUNCTION(bvh_cache_entries);
+BVH_FUNCTION(bvh_cache_memory);
 
 /* one row of the view */
 #define COLUMNS 11
@@ -34,18 +36,9 @@ BVH_FUNCTION(bvh_cache_entries);
 static bool
 is_shown(const CacheKey *key)
 {
-	HeapTuple tuple;
-	bool is_same;
-
-	if (key->database != MyDatabaseId)
-		return false;
-	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(key->index));
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	is_same = ((Form_pg_class) GETSTRUCT(tuple))->relfilenode == key->file;
-	ReleaseSysCache(tuple);
-	return is_same && (has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS) ||
-					   bvh_owns_relation(key->index));
+	return key->database == MyDatabaseId && !bvh_cache_is_gone(key) &&
+		   (has_privs_of_role(GetUserId(), ROLE_PG_READ_ALL_STATS) ||
+			bvh_owns_relation(key->index));
 }
 
 static const char *
@@ -66,6 +59,8 @@ bvh_cache_entries(PG_FUNCTION_ARGS)
 	CacheControl *control = bvh_cache_control();
 
 	InitMaterializedSRF(fcinfo, 0);
+	if (control != NULL && !RecoveryInProgress())
+		bvh_cache_tidy(control);
 	for (int slot = 0; control != NULL && slot < CACHE_ENTRIES; slot++)
 	{
 		CacheEntry *entry = &control->entries[slot];
@@ -98,4 +93,56 @@ bvh_cache_entries(PG_FUNCTION_ARGS)
 			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;
+}
+
+/*
+ * bvh_cache_memory() --- what the memory for trees is used for, in bytes
+ */
+Datum
+bvh_cache_memory(PG_FUNCTION_ARGS)
+{
+	CacheControl *control = bvh_cache_control();
+	enum
+	{
+		LIMIT,
+		USED,
+		HERE,
+		ELSEWHERE,
+		GONE,
+		OLD,
+		MEMORY_COLUMNS
+	};
+	int64 bytes[MEMORY_COLUMNS] = {0};
+	Datum values[MEMORY_COLUMNS];
+	bool nulls[MEMORY_COLUMNS] = {false};
+	TupleDesc desc;
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	bytes[LIMIT] = (int64) bvh_cache_size * 1024;
+	for (int slot = 0; control != NULL && slot < CACHE_ENTRIES; slot++)
+	{
+		CacheEntry *entry = &control->entries[slot];
+		CacheKey key;
+		int64 size;
+
+		LWLockAcquire(&entry->lock, LW_SHARED);
+		key = entry->key;
+		size = (int64) entry->bytes;
+		LWLockRelease(&entry->lock);
+		if (size == 0)
+			continue;
+		if (bvh_cache_is_gone(&key))
+			bytes[GONE] += size;
+		else
+			bytes[key.database == MyDatabaseId ? HERE : ELSEWHERE] += size;
+	}
+	/* not of the same moment as the others */
+	if (control != NULL)
+		bytes[USED] = (int64) pg_atomic_read_u64(&control->used);
+	bytes[OLD] = Max(bytes[USED] - bytes[HERE] - bytes[ELSEWHERE] - bytes[GONE], 0);
+	for (int i = 0; i < MEMORY_COLUMNS; i++)
+		values[i] = Int64GetDatum(bytes[i]);
+	PG_RETURN_DATUM(
+		HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }

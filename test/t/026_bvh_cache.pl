@@ -20,6 +20,7 @@ restart_after_crash = on
 fsync = off
 autovacuum = off
 jit = off
+max_prepared_transactions = 2
 });
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION bvhindex');
@@ -35,16 +36,39 @@ sub searches { my ($n) = @_; return one($node, sprintf($search, $n)); }
 # log_since(from): what the server has logged, and is() of how often a text is there
 sub logged { my ($text, $from) = @_; my @found = slurp_file($node->logfile, $from) =~ /$text/g; return scalar @found; }
 
+# what the memory is used for
+sub memory { my ($columns) = @_; return one($node, "SELECT $columns FROM bvh_cache_memory()"); }
+sub drop_all { return one($node, 'SELECT count(bvh_cache_drop(index)) FROM bvh_cache'); }
+
+# a session that stays: session(), and ask(session, sql): what that prints
+sub session
+{
+	my %session = (in => '', out => '', err => '');
+	$session{run} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') ], '<', \$session{in}, '>', \$session{out}, '2>', \$session{err});
+	return \%session;
+}
+sub ask
+{
+	my ($session, $sql) = @_;
+	$session->{out} = '';
+	$session->{in} .= "$sql;\n\\echo --\n";
+	$session->{run}->pump until $session->{out} =~ s/\n?--\n\z//;
+	return $session->{out};
+}
+sub leave { my ($session) = @_; $session->{in} .= "\\q\n"; $session->{run}->finish; return; }
+
 # ---------------------------------------------------------------- who builds
 
 searches(10);
 is(cache('state, builds, misses'), 'cold|0|10', 'a few scans are no reason to build');
 searches(30);
 ok($node->poll_query_until('postgres', q{SELECT state = 'ready' AND builds = 1 FROM bvh_cache WHERE index = 't_b'::regclass}), 'a background worker builds after more of them');
+# (the last ones of before may have used it already)
+my $hits = cache('hits');
 searches(5);
-is(cache('boxes, delta, hits, misses'), '5000|0|5|0', 'and scans use the tree');
+is(cache("boxes, delta, hits - $hits, misses"), '5000|0|5|0', 'and scans use the tree');
 one($node, "SET bvhindex.use_cache = off; " . sprintf($search, 3));
-is(cache('hits'), 5, 'unless the session does not want to');
+is(cache("hits - $hits"), 5, 'unless the session does not want to');
 is(one($node, 'SELECT bvh_cache_load($$t_b$$)'), 5000, 'to load it again changes nothing');
 is(cache('builds'), 1, 'nor builds it');
 my $cost = q{CREATE FUNCTION cost(query text) RETURNS float8 LANGUAGE plpgsql AS $$
@@ -87,7 +111,9 @@ sub refused { my ($sql, $pattern, $name) = @_; my (undef, undef, $err) = $node->
 refused('SET ROLE stranger; SELECT bvh_cache_load($$t_b$$)', qr/permission denied for index t_b/, 'others do not');
 refused('SET ROLE reader; SELECT bvh_cache_drop($$t_b$$)', qr/must be owner of index t_b/, 'only the owner drops it');
 is(one($node, 'SET ROLE reader; SELECT count(*) FROM bvh_cache'), 0, 'nor do others see what there is');
+refused('SET ROLE reader; SELECT * FROM bvh_cache_memory()', qr/permission denied for function bvh_cache_memory/, 'nor how much memory it takes');
 is(one($node, 'GRANT pg_read_all_stats TO reader; SET ROLE reader; SELECT count(*) > 0 FROM bvh_cache'), 't', 'but those who may see all statistics');
+is(one($node, 'SET ROLE reader; SELECT used - this_database FROM bvh_cache_memory()'), 0, 'and how much memory that is');
 $node->safe_psql('postgres', 'CREATE TEMP TABLE x AS SELECT 1; CREATE TABLE g (b box3d); CREATE INDEX g_b ON g USING gist (b); CREATE INDEX g_h ON g USING hash (b)');
 refused('SELECT bvh_cache_load($$g_b$$)', qr/"g_b" is not a bvh index/, 'GiST has no cache');
 refused('SELECT bvh_cache_load($$g_h$$)', qr/"g_h" is not an index on boxes/, 'nor has another index');
@@ -130,6 +156,55 @@ $node->safe_psql('postgres', q{CREATE TABLE ex (b box3d, EXCLUDE USING bvh (b WI
 refused('INSERT INTO ex VALUES (box3d(77, 0, 0))', qr/violates exclusion constraint/, 'an exclusion constraint holds beside a tree');
 refused('INSERT INTO ex VALUES (box3d(777, 0, 0)); INSERT INTO ex VALUES (box3d(777, 0, 0))', qr/violates exclusion constraint/, 'with rows of the delta, too');
 
+# ---------------------------------------------------------------- indexes that are gone
+
+my $few = 'SELECT * FROM t WHERE id <= 3000';
+my $with_tree = "CREATE TABLE w AS $few; CREATE INDEX w_b ON w USING bvh (b); SELECT bvh_cache_load('w_b')";
+drop_all();
+is(memory('used'), 0, 'nothing is cached');
+my %gone = (
+	'DROP INDEX' => 'DROP INDEX w_b',
+	'DROP INDEX CONCURRENTLY' => 'DROP INDEX CONCURRENTLY w_b',
+	'DROP TABLE' => 'DROP TABLE w',
+	'DROP OWNED' => 'CREATE ROLE goner; ALTER TABLE w OWNER TO goner; DROP OWNED BY goner; DROP ROLE goner',
+	'TRUNCATE' => 'TRUNCATE w',
+	'REINDEX' => 'REINDEX INDEX w_b',
+	'REINDEX CONCURRENTLY' => 'REINDEX INDEX CONCURRENTLY w_b',
+	'VACUUM FULL' => 'VACUUM FULL w',
+	'another type' => 'ALTER TABLE w ALTER id TYPE bigint');
+foreach my $name (sort keys %gone)
+{
+	$node->safe_psql('postgres', "DROP TABLE IF EXISTS w; $with_tree");
+	die 'no tree' if memory('this_database') == 0;
+	$node->safe_psql('postgres', join("\n", split /(?<=;) /, "$gone{$name};"));
+	is(memory('used'), 0, "$name frees the tree");
+}
+$node->safe_psql('postgres', "DROP TABLE IF EXISTS w; $with_tree; BEGIN; DROP TABLE w; ROLLBACK; INSERT INTO w SELECT * FROM t WHERE id BETWEEN 3001 AND 3100");
+is_agreed($node, 'postgres', 'w', 'w_b', 'an index that comes back');
+$node->safe_psql('postgres', q{SELECT bvh_cache_load('w_b'); BEGIN; SAVEPOINT s; REINDEX INDEX w_b; SELECT bvh_cache_load('w_b'); ROLLBACK TO s; INSERT INTO w SELECT * FROM t WHERE id BETWEEN 3101 AND 3200; COMMIT});
+is(memory('gone > 0'), 't', 'or has its old file again: the tree of the other file is left over');
+is(one($node, q{SELECT count(*) FROM bvh_cache WHERE index = 'w_b'::regclass AND bytes > 0}) . memory('used'), '00', 'until someone looks');
+is_agreed($node, 'postgres', 'w', 'w_b', 'and the old one has all rows');
+
+# many indexes share the table, and places in it are free again
+$node->safe_psql('postgres', q{
+	SET enable_seqscan = off;
+	SET enable_bitmapscan = off;
+	DO $$ BEGIN
+		FOR i IN 1 .. 240 LOOP
+			EXECUTE format('CREATE TABLE many%s (b box3d); CREATE INDEX many%s_b ON many%s USING bvh (b)', i, i, i);
+			EXECUTE format('SELECT FROM many%s WHERE b && box3d(0, 0, 0)', i);
+		END LOOP;
+		FOR i IN 1 .. 240 BY 2 LOOP
+			EXECUTE format('DROP TABLE many%s', i);
+		END LOOP;
+		FOR i IN 2 .. 240 BY 2 LOOP
+			EXECUTE format('SELECT FROM many%s WHERE b && box3d(0, 0, 0)', i);
+		END LOOP;
+	END $$});
+is(one($node, q{SELECT count(*), sum(misses) FROM bvh_cache WHERE index::text LIKE 'many%'}), '120|240', 'the others are found, once');
+$node->safe_psql('postgres', q{DO $$ BEGIN FOR i IN 2 .. 240 BY 2 LOOP EXECUTE format('DROP TABLE many%s', i); END LOOP; END $$});
+
 # a database made from this one has files with the same numbers
 $node->safe_psql('postgres', 'CREATE DATABASE first');
 $node->safe_psql('first', 'CREATE EXTENSION bvhindex; CREATE TABLE t AS ' . random_boxes(1, 2000));
@@ -151,6 +226,17 @@ $node->safe_psql('postgres', 'ALTER DATABASE second SET TABLESPACE pg_default');
 is($node->safe_psql('second', $everything), $node->safe_psql('second', "SET bvhindex.use_cache = off; $everything"), 'moved away and back: no tree of before');
 $node->safe_psql('second', 'SELECT bvh_cache_load($$t_b$$)');
 is_agreed($node, 'second', 't', 't_b', 'and then one of its own');
+is(memory('other_databases > 0 AND gone = 0'), 't', 'trees of other databases are seen as bytes');
+$node->safe_psql('postgres', 'DROP DATABASE second');
+is(memory('other_databases > 0 AND gone > 0'), 't', 'those of one that is gone are');
+one($node, 'SELECT count(*) FROM bvh_cache');
+is(memory('other_databases > 0 AND gone = 0'), 't', 'freed when someone looks');
+one($node, q{SELECT bvh_cache_load('w_b')});
+$node->safe_psql('postgres', 'ALTER INDEX w_b SET TABLESPACE away');
+is(memory('this_database = 0 AND gone > 0'), 't', 'an index that moved has left its tree');
+one($node, q{SELECT bvh_cache_load('small_b')});
+is(memory('this_database > 0 AND gone = 0'), 't', 'that goes when another is built');
+$node->safe_psql('postgres', 'DROP TABLE w');
 # (a base backup could not follow it)
 $node->safe_psql('postgres', 'DROP TABLESPACE away');
 
@@ -193,6 +279,76 @@ is(one($node, 'SELECT count(*) FROM bvh_cache'), 0, 'nothing is cached after a c
 one($node, 'SELECT bvh_cache_load($$t_b$$)');
 is_agreed($node, 'postgres', 't', 't_b', 'nor wrong');
 
+# ---------------------------------------------------------------- files that vanish
+
+# Segments as files of this server's own folder: what a load made are the tree and its
+# delta, and nothing else is touched.
+$node->append_conf('postgresql.conf', 'dynamic_shared_memory_type = mmap');
+$node->restart;
+one($node, 'SELECT count(*) FROM bvh_cache');
+sub segments { return glob($node->data_dir . '/pg_dynshmem/mmap.*'); }
+my $keeper = session();
+# the files of a tree that the keeper has built, so has mapped, the larger one first
+sub load_anew
+{
+	ask($keeper, q{SELECT bvh_cache_drop('t_b')});
+	my %before = map { $_ => 1 } segments();
+	ask($keeper, q{SELECT bvh_cache_load('t_b')});
+	return sort { -s $b <=> -s $a } grep { !$before{$_} } segments();
+}
+my $all = q{SET enable_seqscan = off; SET enable_bitmapscan = off; SELECT count(*) FROM t WHERE b && box3d(-10, -10, -10, 9999, 9999, 9999)};
+my $complaint = qr/LOG:  could not use a cached tree: could not open shared memory segment/;
+my $since = -s $node->logfile;
+
+foreach my $what ([ 0, 1 ], [0], [1])
+{
+	my @files = load_anew();
+	is(scalar @files, 2, 'a tree has two files');
+	my $mark = -s $node->logfile;
+	unlink @files[@$what] or die "no file: $!";
+	my $n = ask($keeper, $all);
+	is(one($node, $all), $n, "without files @$what, a scan walks pages");
+	is(cache('state, bytes'), 'cold|0', 'and no other will try again');
+	is(logged($complaint, $mark), 1, 'the log says so, once');
+	is(ask($keeper, $all), $n, 'nor does who has it mapped');
+	is(memory('used'), 0, 'and then its memory is not counted');
+	is(one($node, q{SELECT bvh_cache_load('t_b') > 0}), 't', 'another tree is built');
+	is_agreed($node, 'postgres', 't', 't_b', 'and used');
+}
+unlink load_anew();
+$node->safe_psql('postgres', q{INSERT INTO t SELECT 100000 + i, box3d(2000 + i, 0, 0) FROM generate_series(1, 10) i});
+is(cache('state'), 'cold', 'an insert that cannot tell a tree ends it');
+is(ask($keeper, 'SET enable_seqscan = off; SELECT count(*) FROM t WHERE b && box3d(2000, 0, 0, 3000, 0, 0)'), 10, 'so those who have it mapped do not miss the row');
+
+unlink load_anew();
+$node->safe_psql('postgres', q{DELETE FROM t WHERE id > 100000; VACUUM (TRUNCATE off, INDEX_CLEANUP on) t});
+is(cache('state'), 'cold', 'so does VACUUM');
+$node->safe_psql('postgres', q{INSERT INTO t SELECT 100000 + i, box3d(4000 + i, 0, 0) FROM generate_series(1, 10) i});
+is(ask($keeper, 'SELECT count(*) FROM t WHERE b && box3d(2000, 0, 0, 3000, 0, 0)'), 0, 'and a TID that is used again is not found where it was');
+is_agreed($node, 'postgres', 't', 't_b', 'nor elsewhere');
+unlink load_anew();
+is(one($node, q{SELECT bvh_cache_drop('t_b')}), 't', 'a tree without files is dropped');
+ask($keeper, 'SELECT 1');
+
+# of a tree that is being built, there is a delta
+$holder = session();
+ask($holder, 'SELECT pg_advisory_lock(71)');
+my %before = map { $_ => 1 } segments();
+$builder = paused_builder();
+unlink grep { !$before{$_} } segments();
+$node->safe_psql('postgres', 'INSERT INTO t VALUES (100011, box3d(4011, 0, 0))');
+leave($holder);
+like(ask($builder, 'SET enable_seqscan = off; SELECT count(*) FROM t WHERE b && box3d(4000, 0, 0, 5000, 0, 0)'), qr/^11\z/m, 'who has built it does not use a tree that lacks a row');
+leave($builder);
+is(cache('state, delta'), 'ready|0', 'but built again');
+$node->safe_psql('postgres', 'DELETE FROM t WHERE id > 100000; VACUUM (INDEX_CLEANUP on) t');
+drop_all();
+is(memory('used'), 0, 'nothing is left of all this');
+is(logged(qr/WARNING/, $since), 0, 'nor did the server wonder');
+is($keeper->{err}, '', 'nor a session that was there all the time');
+leave($keeper);
+$node->append_conf('postgresql.conf', 'dynamic_shared_memory_type = posix');
+
 # ---------------------------------------------------------------- memory
 
 my $full = qr/no memory to cache index "t_b"/;
@@ -233,7 +389,41 @@ $reader->finish;
 $node->poll_query_until('postgres', q{SELECT count(*) = 0 FROM pg_stat_activity WHERE query LIKE 'SELECT ''moved%' AND pid <> pg_backend_pid()});
 is(one($node, 'SELECT bvh_cache_load($$o_b$$)'), 17000, 'and its memory is there again when it is gone');
 
-$node->append_conf('postgresql.conf', 'bvhindex.cache_size = 0');
+# an old tree goes with the transaction that was the last to use it
+my $user = session();
+ask($user, 'SET enable_seqscan = off');
+foreach my $end ('COMMIT', 'SELECT 1 / 0', q{PREPARE TRANSACTION 'p'})
+{
+	ask($user, 'ROLLBACK; SELECT bvh_cache_load($$o_b$$); BEGIN; DECLARE c CURSOR FOR SELECT id FROM o WHERE b && box3d(0, 0, 0, 1000, 1000, 1000); FETCH 1 FROM c');
+	one($node, 'SELECT bvh_cache_drop($$o_b$$)');
+	is(memory('used > 0 AND used = old'), 't', 'a transaction keeps the tree that it uses');
+	ask($user, $end);
+	is(memory('used'), 0, "until $end");
+}
+ask($user, q{COMMIT PREPARED 'p'});
+leave($user);
+
+# less memory than before
+sub set_size
+{
+	my ($size) = @_;
+	$node->append_conf('postgresql.conf', "bvhindex.cache_size = $size");
+	$node->reload;
+	$node->poll_query_until('postgres', "SELECT current_setting('bvhindex.cache_size') = '$size'") or die 'no reload';
+	return;
+}
+set_size('64MB');
+one($node, 'SELECT bvh_cache_load($$t_b$$), bvh_cache_load($$o_b$$), pg_sleep(1.1)');
+searches(1);
+is(cache('state') . cache('state', 'o_b'), 'readyready', 'two trees');
+set_size('4MB');
+is(memory('used > cache_size'), 't', 'and then less memory');
+one($node, 'SET enable_seqscan = off; SELECT count(*) FROM small WHERE b && box3d(1, 1, 1)');
+is(memory('used BETWEEN 1 AND cache_size'), 't', 'with the next scan, that is all that is used');
+is(cache('state') . cache('state', 'o_b'), 'readycold', 'by the tree used last');
+set_size('0');
+one($node, 'SET enable_seqscan = off; SELECT count(*) FROM small WHERE b && box3d(1, 1, 1)');
+is(cache('state') . memory('this_database'), 'cold0', 'and nothing, without any');
 $node->restart;
 refused('SELECT bvh_cache_load($$t_b$$)', qr/bvhindex.cache_size is 0/, 'a cache that is off');
 searches(100);
