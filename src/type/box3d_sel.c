@@ -282,7 +282,8 @@ is_same_column(PlannerInfo *root, const VariableStatData *a, const VariableStatD
 }
 
 /*
- * look_through_growth --- what box3d_expand(x, r) or box3d_reach(x, r) grows
+ * look_through_growth --- what box3d_expand(x, r), or box3d_reach() or box3d_bound(),
+ * grows
  *
  * For an overlap it does not matter which side is grown, so r is added to the
  * clause's radius, and x stands for the expression.
@@ -298,7 +299,8 @@ look_through_growth(PlannerInfo *root, BoxClause *clause, Node *node)
 		(clause->op != BVH_OVERLAPS && clause->op != BVH_OVERLAPS_STRICTLY))
 		return node;
 	fmgr_info(call->funcid, &function);
-	if (function.fn_addr != box3d_expand && function.fn_addr != box3d_reach)
+	if (function.fn_addr != box3d_expand && function.fn_addr != box3d_reach &&
+		function.fn_addr != box3d_bound)
 		return node;
 	amount = estimate_expression_value(root, lsecond(call->args));
 	if (!IsA(amount, Const) || ((Const *) amount)->constisnull ||
