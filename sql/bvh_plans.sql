@@ -19,6 +19,14 @@ EXPLAIN (COSTS OFF) SELECT id FROM p ORDER BY b <-> box3d(3, 4, 5) DESC LIMIT 1;
 -- a distance as a condition of the index, whichever argument is the column
 EXPLAIN (COSTS OFF) SELECT id FROM p WHERE box3d_dwithin(b, box3d(0, 0, 0), 0.5);
 EXPLAIN (COSTS OFF) SELECT id FROM p WHERE box3d_dwithin(box3d(0, 0, 0), b, 0.5);
+-- the same written as a comparison, which the first query of a session has, too
+\c -
+SET max_parallel_workers_per_gather = 0;
+SET plan_cache_mode = force_generic_plan;
+PREPARE near(box3d, float8) AS SELECT id FROM p WHERE b <-> $1 < $2 ORDER BY b <-> $1 LIMIT 5;
+EXPLAIN (COSTS OFF) EXECUTE near(NULL, NULL);
+EXPLAIN (COSTS OFF) SELECT id FROM p WHERE 0.5 >= box3d(0, 0, 0) <=> b;
+EXPLAIN (COSTS OFF) SELECT id FROM p WHERE b <-> ray3d(0, 0, 0, 1, 0, 0) < 5 ORDER BY b <-> ray3d(0, 0, 0, 1, 0, 0) LIMIT 5;
 -- a btree index must not answer it: there, strategy 3 is equality
 CREATE INDEX p_btree ON p (b);
 EXPLAIN (COSTS OFF) SELECT id FROM p WHERE box3d_dwithin(b, box3d(0, 0, 0), 0.5);

@@ -171,21 +171,30 @@ CREATE FUNCTION box3d_surface_area(box3d) RETURNS float8
 COMMENT ON FUNCTION box3d_surface_area(box3d) IS
   'area of the six faces';
 
+CREATE FUNCTION box3d_distance_support(internal) RETURNS internal
+  AS 'MODULE_PATHNAME', 'box3d_distance_support'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_distance_support(internal) IS
+  'planner support of distances';
+
 CREATE FUNCTION box3d_distance(a box3d, b box3d) RETURNS float8
   AS 'MODULE_PATHNAME', 'box3d_distance'
-  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+  SUPPORT box3d_distance_support;
 COMMENT ON FUNCTION box3d_distance(a box3d, b box3d) IS
   'smallest Euclidean distance between the boxes; 0 when they overlap or touch';
 
 CREATE FUNCTION box3d_taxicab(a box3d, b box3d) RETURNS float8
   AS 'MODULE_PATHNAME', 'box3d_taxicab'
-  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+  SUPPORT box3d_distance_support;
 COMMENT ON FUNCTION box3d_taxicab(a box3d, b box3d) IS
   'sum of the gaps between the boxes along the axes; 0 when they overlap or touch';
 
 CREATE FUNCTION box3d_chebyshev(a box3d, b box3d) RETURNS float8
   AS 'MODULE_PATHNAME', 'box3d_chebyshev'
-  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+  SUPPORT box3d_distance_support;
 COMMENT ON FUNCTION box3d_chebyshev(a box3d, b box3d) IS
   'longest of the gaps between the boxes along the axes; 0 when they overlap or touch';
 
@@ -252,6 +261,12 @@ CREATE FUNCTION box3d_reach(b box3d, r float8) RETURNS box3d
   LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION box3d_reach(b box3d, r float8) IS
   'box that overlaps every box within distance r, rounded outward; NULL for negative r';
+
+CREATE FUNCTION box3d_bound(b box3d, r float8) RETURNS box3d
+  AS 'MODULE_PATHNAME', 'box3d_bound'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION box3d_bound(b box3d, r float8) IS
+  'box3d_reach, but everything for NaN: what the planner makes of <-> <= r';
 
 CREATE FUNCTION box3d_fatten(fat box3d, tight box3d, margin float8, displacement float8[] DEFAULT NULL) RETURNS box3d
   AS 'MODULE_PATHNAME', 'box3d_fatten'
@@ -732,6 +747,12 @@ CREATE FUNCTION ray3d_bounds(ray3d) RETURNS box3d
 COMMENT ON FUNCTION ray3d_bounds(ray3d) IS
   'box around all that it passes through, rounded outward';
 
+CREATE FUNCTION ray3d_until(r ray3d, t float8) RETURNS ray3d
+  AS 'MODULE_PATHNAME', 'ray3d_until'
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION ray3d_until(r ray3d, t float8) IS
+  'ray that meets every box that r enters by the time t; NULL for a negative time';
+
 CREATE FUNCTION ray3d_eq(a ray3d, b ray3d) RETURNS boolean
   AS 'MODULE_PATHNAME', 'ray3d_eq'
   LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -805,13 +826,15 @@ COMMENT ON OPERATOR && (ray3d, box3d) IS 'does the ray meet the box by its end, 
 
 CREATE FUNCTION box3d_ray_entry(b box3d, r ray3d) RETURNS float8
   AS 'MODULE_PATHNAME', 'box3d_ray_entry'
-  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+  SUPPORT box3d_distance_support;
 COMMENT ON FUNCTION box3d_ray_entry(b box3d, r ray3d) IS
   'time at which the ray enters the box: 0 from inside, Infinity if never';
 
 CREATE FUNCTION ray3d_box_entry(r ray3d, b box3d) RETURNS float8
   AS 'MODULE_PATHNAME', 'ray3d_box_entry'
-  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+  LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+  SUPPORT box3d_distance_support;
 COMMENT ON FUNCTION ray3d_box_entry(r ray3d, b box3d) IS
   'time at which the ray enters the box: 0 from inside, Infinity if never';
 

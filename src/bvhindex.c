@@ -14,6 +14,7 @@
 #include "cache/cache.h"
 #include "join/join.h"
 #include "pg/settings.h"
+#include "type/box3d_plan.h"
 
 PG_MODULE_MAGIC;
 
@@ -24,6 +25,7 @@ _PG_init(void)
 {
 	bvh_define_settings();
 	bvh_define_options();
+	box3d_bound_install();
 	bvh_join_install();
 	bvh_page_init();
 	bvh_cache_install();

@@ -299,6 +299,24 @@ ray3_entry(const Ray3 *ray, const Box3 *b)
 }
 
 /*
+ * ray3_until --- the same, to an end at which it has met all that ray3_entry() says
+ * it meets by the time t >= 0
+ *
+ * A time of entry is rounded twice, by half an ulp each, or half the least double:
+ * three steps up are more.
+ */
+void
+ray3_until(const Ray3 *ray, double t, Ray3 *until)
+{
+	BVH_ASSERT(t >= 0.0);
+	for (int i = 0; i < 3; i++)
+		t = nextafter(t, INFINITY);
+	*until = *ray;
+	if (t < until->tmax)
+		until->tmax = t;
+}
+
+/*
  * ray3_bounds --- a box around all that the moving box passes through, rounded
  * outward; every box that is met overlaps it
  */

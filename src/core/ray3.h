@@ -74,6 +74,7 @@ extern double ray3_entry(const Ray3 *ray, const Box3 *b);
 extern void ray3_probe(const Ray3 *ray, RayProbe *probe);
 extern int ray3_select(const Ray3 *ray, const RayProbe *probe, const char *base,
 					   const uint16_t *offset, uint16_t *selected, int n);
+extern void ray3_until(const Ray3 *ray, double t, Ray3 *until);
 extern void ray3_bounds(const Ray3 *ray, Box3 *bounds);
 
 #endif /* BVH_RAY3_H */

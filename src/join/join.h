@@ -22,7 +22,10 @@
 /* as EXPLAIN shows it; also the name in a plan that goes to a worker */
 #define BVH_JOIN_NAME "BVH Join"
 
-/* the join clause that the tree answers: an operator, or box3d_dwithin() */
+/*
+ * The join clause that the tree answers: an operator, or box3d_dwithin().  It may be
+ * derived from one of the join's conditions, which then stays among them.
+ */
 typedef struct BvhJoinClause
 {
 	RestrictInfo *rinfo;
@@ -79,6 +82,9 @@ extern bool bvh_join_is_of_same_rows(PlannerInfo *root, const RelOptInfo *outer,
 									 const BvhJoinClause *clause);
 extern bool bvh_join_same_columns(PlannerInfo *root, RelOptInfo *outer, RelOptInfo *inner,
 								  Path **outer_path, Path **inner_path);
+
+/* join_derive.c */
+extern RestrictInfo *bvh_join_derive(PlannerInfo *root, RestrictInfo *rinfo, BvhOp *op);
 
 /* join_cost.c */
 extern Selectivity bvh_join_selectivity(PlannerInfo *root, RestrictInfo *rinfo,

@@ -15,8 +15,6 @@
 #include "access/transam.h"
 #include "catalog/pg_am.h"
 #include "catalog/pg_amop.h"
-#include "catalog/pg_language.h"
-#include "catalog/pg_proc.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
@@ -31,6 +29,7 @@
 #include "pg/compat.h"
 #include "pg/settings.h"
 #include "type/box3d.h"
+#include "type/box3d_plan.h"
 #include "type/strategy.h"
 
 static set_join_pathlist_hook_type previous_hook = NULL;
@@ -87,24 +86,10 @@ box_operator(Oid opno)
 static bool
 is_dwithin(const FuncExpr *call)
 {
-	FmgrInfo function;
-	HeapTuple tuple;
-	bool may_be;
-
-	if (call->funcid < FirstNormalObjectId || list_length(call->args) != 3)
-		return false;
-
 	/* somebody else's library need not be loaded to see that it is not ours */
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(call->funcid));
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	may_be = ((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId &&
-			 get_typlen(exprType(linitial(call->args))) == sizeof(Box3);
-	ReleaseSysCache(tuple);
-	if (!may_be)
-		return false;
-	fmgr_info(call->funcid, &function);
-	return function.fn_addr == box3d_dwithin;
+	return call->funcid >= FirstNormalObjectId && list_length(call->args) == 3 &&
+		   get_typlen(exprType(linitial(call->args))) == sizeof(Box3) &&
+		   box3d_function_address(call->funcid) == box3d_dwithin;
 }
 
 /* is every relation that the expression needs, and at least one, of this side? */
@@ -128,14 +113,15 @@ match_clause(PlannerInfo *root, RestrictInfo *rinfo, RelOptInfo *outer, RelOptIn
 	Node *right;
 
 	found->rinfo = rinfo;
-	if (IsA(rinfo->clause, OpExpr))
+	if (IsA(rinfo->clause, OpExpr) && list_length(((OpExpr *) rinfo->clause)->args) == 2)
 	{
-		args = ((OpExpr *) rinfo->clause)->args;
-		if (list_length(args) != 2)
-			return false;
 		found->op = box_operator(((OpExpr *) rinfo->clause)->opno);
 		if (found->op == 0)
+			rinfo = bvh_join_derive(root, rinfo, &found->op);
+		if (rinfo == NULL)
 			return false;
+		found->rinfo = rinfo;
+		args = ((OpExpr *) rinfo->clause)->args;
 	}
 	else if (IsA(rinfo->clause, FuncExpr) && is_dwithin((FuncExpr *) rinfo->clause))
 	{
@@ -194,7 +180,7 @@ find_clause(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outer, RelOptInf
 			continue;
 		if (!match_clause(root, rinfo, outer, inner, &clause))
 			continue;
-		clause.selectivity = bvh_join_selectivity(root, rinfo, outer, inner);
+		clause.selectivity = bvh_join_selectivity(root, clause.rinfo, outer, inner);
 		if (!is_found || clause.selectivity < best->selectivity)
 			*best = clause;
 		is_found = true;

@@ -46,8 +46,13 @@ extern PGDLLEXPORT Datum box3d_gist_consistent(PG_FUNCTION_ARGS);
 /* types, functions and operators of ours are recognised by these */
 extern PGDLLEXPORT Datum box3d_in(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum box3d_dwithin(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum box3d_bound(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum box3d_distance(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum box3d_taxicab(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum box3d_chebyshev(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum box3d_expand(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum box3d_reach(PG_FUNCTION_ARGS);
 extern PGDLLEXPORT Datum box3d_overlaps(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum box3d_contained_by(PG_FUNCTION_ARGS);
 
 #endif /* BVH_BOX3D_H */

@@ -24,6 +24,7 @@ BVH_FUNCTION(box3d_chebyshev);
 BVH_FUNCTION(box3d_max_distance);
 BVH_FUNCTION(box3d_dwithin);
 BVH_FUNCTION(box3d_reach);
+BVH_FUNCTION(box3d_bound);
 BVH_FUNCTION(box3d_penetration);
 BVH_FUNCTION(box3d_overlap_volume);
 BVH_FUNCTION(box3d_union);
@@ -113,6 +114,25 @@ box3d_reach(PG_FUNCTION_ARGS)
 	reach = palloc(sizeof(Box3));
 	box3_reach(PG_GETARG_BOX3_P(0), r, reach);
 	PG_RETURN_BOX3_P(reach);
+}
+
+/*
+ * box3d_bound(b, r) --- as box3d_reach(), but for what is "<= r" by SQL's order of
+ * numbers, in which NaN is above all others: then everything
+ *
+ * The planner derives it from comparisons, which raise no errors; see box3d_bound.c.
+ */
+Datum
+box3d_bound(PG_FUNCTION_ARGS)
+{
+	double r = PG_GETARG_FLOAT8(1);
+	Box3 *bound;
+
+	if (r < 0)
+		PG_RETURN_NULL();
+	bound = palloc(sizeof(Box3));
+	box3_reach(PG_GETARG_BOX3_P(0), isnan(r) ? INFINITY : r, bound);
+	PG_RETURN_BOX3_P(bound);
 }
 
 Datum

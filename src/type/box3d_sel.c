@@ -19,6 +19,8 @@
 #include "catalog/pg_amop.h"
 #include "catalog/pg_statistic.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
@@ -33,7 +35,10 @@
 #include "core/sphere3.h"
 #include "pg/compat.h"
 #include "type/box3d.h"
+#include "type/box3d_plan.h"
 #include "type/box3d_stats.h"
+#include "type/ray3d.h"
+#include "type/shapes3d.h"
 #include "type/strategy.h"
 
 BVH_FUNCTION(box3d_sel);
@@ -47,6 +52,12 @@ BVH_FUNCTION(box3d_joinsel);
 
 /* matches between probes and sample that are enough to be counted */
 #define ENOUGH_HITS 16
+
+/* boxes that stand for that around a ray which is not known */
+#define MEAN_SPANS 16
+
+/* spheres that stand for one that is not known */
+#define MEAN_SPHERES 32
 
 /* means that are remembered; planning a join asks for each several times */
 #define MAX_MEANS 32
@@ -282,7 +293,8 @@ is_same_column(PlannerInfo *root, const VariableStatData *a, const VariableStatD
 }
 
 /*
- * look_through_growth --- what box3d_expand(x, r) or box3d_reach(x, r) grows
+ * look_through_growth --- what box3d_expand(x, r), or box3d_reach() or box3d_bound(),
+ * grows
  *
  * For an overlap it does not matter which side is grown, so r is added to the
  * clause's radius, and x stands for the expression.
@@ -298,7 +310,8 @@ look_through_growth(PlannerInfo *root, BoxClause *clause, Node *node)
 		(clause->op != BVH_OVERLAPS && clause->op != BVH_OVERLAPS_STRICTLY))
 		return node;
 	fmgr_info(call->funcid, &function);
-	if (function.fn_addr != box3d_expand && function.fn_addr != box3d_reach)
+	if (function.fn_addr != box3d_expand && function.fn_addr != box3d_reach &&
+		function.fn_addr != box3d_bound)
 		return node;
 	amount = estimate_expression_value(root, lsecond(call->args));
 	if (!IsA(amount, Const) || ((Const *) amount)->constisnull ||
@@ -306,6 +319,37 @@ look_through_growth(PlannerInfo *root, BoxClause *clause, Node *node)
 		return node;
 	clause->radius += DatumGetFloat8(((Const *) amount)->constvalue);
 	return linitial(call->args);
+}
+
+/*
+ * mean_of_unknown --- for a query box of which there is no sample: it is taken to be like
+ * the boxes of the column, or as large as from one of them to another if it is around a
+ * ray
+ */
+static double
+mean_of_unknown(const ColumnSample *sample, const VariableStatData *column,
+				const BoxClause *clause, bool reversed, const Node *query)
+{
+	double table_rows = column->rel != NULL ? column->rel->tuples : 0.0;
+	int nboxes = sample->boxes->nboxes;
+	double sum = 0.0;
+
+	if (!IsA(query, FuncExpr) ||
+		box3d_function_address(((const FuncExpr *) query)->funcid) != ray3d_bounds)
+		return mean_match(sample, sample, clause, reversed, true, table_rows, 0.0);
+	for (int i = 0; i < MEAN_SPANS; i++)
+	{
+		double counted;
+		Box3 box[2];
+
+		sample_box(sample->boxes, (int) ((int64) i * nboxes / MEAN_SPANS), &box[0]);
+		sample_box(sample->boxes,
+				   (int) ((int64) (5 * i + 3) % MEAN_SPANS * nboxes / MEAN_SPANS),
+				   &box[1]);
+		box3_include(&box[0], &box[1]);
+		sum += match(sample, clause, reversed, &box[0], -1, &counted);
+	}
+	return sum / MEAN_SPANS;
 }
 
 /*
@@ -334,7 +378,7 @@ restriction_by_variable(PlannerInfo *root, const ColumnSample *sample,
 								 table_rows,
 								 0.0);
 	else
-		selectivity = mean_match(sample, sample, &grown, reversed, true, table_rows, 0.0);
+		selectivity = mean_of_unknown(sample, column, &grown, reversed, other);
 	ReleaseVariableStats(other_column);
 	return selectivity;
 }
@@ -374,11 +418,97 @@ match_shape(const ColumnSample *sample, int op, Datum operand)
 	return sample_shape_selectivity(sample->boxes, &shape);
 }
 
-/* for a shape that is not known while planning */
+/*
+ * sphere_mean --- part of the boxes that match a sphere, on average over those that fit
+ * into boxes of another sample
+ */
 static double
-typical_shape(const ColumnSample *sample, int op)
+sphere_mean(const ColumnSample *sample, const BoxSample *bounds, int op)
 {
-	return op == BVH_MEETS_RAY ? sample_ray_mean(sample->boxes) : default_selectivity(op);
+	int nspheres = Min(bounds->nboxes, MEAN_SPHERES);
+	double sum = 0.0;
+	int n = 0;
+
+	for (int i = 0; i < nspheres; i++)
+	{
+		Sphere3 sphere;
+		double center[3];
+		double radius = 0.0;
+		Box3 box;
+
+		CHECK_FOR_INTERRUPTS();
+		sample_box(bounds, (int) ((int64) i * bounds->nboxes / nspheres), &box);
+		for (int d = 0; d < 3; d++)
+		{
+			center[d] = box3_center(&box, d);
+			radius = Max(radius, 0.5 * box.hi[d] - 0.5 * box.lo[d]);
+		}
+		/* a box without end */
+		if (sphere3_make(center, radius, &sphere) != NULL)
+			continue;
+		sum += match_shape(sample, op, PointerGetDatum(&sphere));
+		n++;
+	}
+	return n > 0 ? sum / n : default_selectivity(op);
+}
+
+/*
+ * typical_sphere --- for a sphere that is not known while planning: its bounds may have
+ * statistics, of an index on them or extended ones; else it is taken to be about as large
+ * as the boxes
+ */
+static double
+typical_sphere(PlannerInfo *root, const ColumnSample *sample, const BoxClause *clause,
+			   Node *sphere)
+{
+	Oid type = exprType(sphere);
+	Oid function = box3d_find_function("sphere3d_bounds",
+									   &type,
+									   1,
+									   clause->function,
+									   sphere3d_bounds);
+	VariableStatData column;
+	ColumnSample bounds;
+	double selectivity;
+
+	if (!OidIsValid(function))
+		return default_selectivity(clause->op);
+	examine_variable(root,
+					 (Node *) makeFuncExpr(function,
+										   get_func_rettype(function),
+										   list_make1(sphere),
+										   InvalidOid,
+										   InvalidOid,
+										   COERCE_EXPLICIT_CALL),
+					 0,
+					 &column);
+	if (open_sample(&column, clause->function, &bounds))
+		selectivity = sphere_mean(sample, bounds.boxes, clause->op);
+	/* points tell of no size */
+	else if (sample->boxes->mean_side[0] > 0 || sample->boxes->mean_side[1] > 0 ||
+			 sample->boxes->mean_side[2] > 0)
+		selectivity = sphere_mean(sample, sample->boxes, clause->op);
+	else
+		selectivity = default_selectivity(clause->op);
+	ReleaseVariableStats(column);
+	return selectivity;
+}
+
+/* for a shape that is not known while planning; of planes, nothing is typical */
+static double
+typical_shape(PlannerInfo *root, const ColumnSample *sample, const BoxClause *clause,
+			  Node *shape)
+{
+	switch (clause->op)
+	{
+		case BVH_MEETS_RAY:
+			return sample_ray_mean(sample->boxes);
+		case BVH_MEETS_SPHERE:
+		case BVH_IN_SPHERE:
+			return typical_sphere(root, sample, clause, shape);
+		default:
+			return default_selectivity(clause->op);
+	}
 }
 
 /*
@@ -413,7 +543,7 @@ box3d_restriction(PlannerInfo *root, const BoxClause *clause, List *args, int va
 		if (shape_filters(clause->op) && IsA(other, Const))
 			selectivity = match_shape(&sample, clause->op, ((Const *) other)->constvalue);
 		else if (shape_filters(clause->op))
-			selectivity = typical_shape(&sample, clause->op);
+			selectivity = typical_shape(root, &sample, clause, other);
 		else if (IsA(other, Const))
 			selectivity = match(&sample,
 								clause,
@@ -480,6 +610,13 @@ keeps_rows_apart(RelOptInfo *a, RelOptInfo *b)
 	return false;
 }
 
+/* the chance that at least one of a table's rows matches, if each does with this one */
+static double
+chance_of_any(double selectivity, const RelOptInfo *rel)
+{
+	return 1.0 - exp(-selectivity * (rel != NULL ? Max(rel->rows, 1.0) : 1.0));
+}
+
 /*
  * box3d_join --- part of all pairs of rows that a clause between two tables
  * keeps; for semi and anti joins, of the left side's rows
@@ -510,16 +647,13 @@ box3d_join(PlannerInfo *root, const BoxClause *clause, List *args, JoinType join
 		int boxes = is_open[0] ? 0 : 1;
 
 		if (is_open[boxes])
-			selectivity = typical_shape(&sample[boxes], clause->op) *
+			selectivity = typical_shape(root,
+										&sample[boxes],
+										clause,
+										list_nth(args, 1 - boxes)) *
 						  sample[boxes].not_null;
-		/* the chance that at least one of the other side's rows matches */
 		if (is_semi)
-		{
-			RelOptInfo *rel = column[is_reversed ? 0 : 1].rel;
-
-			selectivity = 1.0 -
-						  exp(-selectivity * (rel != NULL ? Max(rel->rows, 1.0) : 1.0));
-		}
+			selectivity = chance_of_any(selectivity, column[is_reversed ? 0 : 1].rel);
 	}
 	else if (is_open[0] && is_open[1])
 	{
@@ -543,10 +677,22 @@ box3d_join(PlannerInfo *root, const BoxClause *clause, List *args, JoinType join
 		if (nrows == 0.0)
 			selectivity *= sample[built].not_null;
 	}
-	for (int i = 0; i < 2; i++)
+	else if (is_open[0] || is_open[1])
 	{
-		ReleaseVariableStats(column[i]);
+		int known = is_open[0] ? 0 : 1;
+		RelOptInfo *rel = column[is_reversed ? 0 : 1].rel;
+
+		selectivity = mean_of_unknown(&sample[known],
+									  &column[known],
+									  &grown,
+									  known == 1,
+									  list_nth(args, 1 - known)) *
+					  sample[known].not_null;
+		if (is_semi)
+			selectivity = chance_of_any(selectivity, rel);
 	}
+	for (int i = 0; i < 2; i++)
+		ReleaseVariableStats(column[i]);
 	CLAMP_PROBABILITY(selectivity);
 	return selectivity;
 }

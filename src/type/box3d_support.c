@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
@@ -24,6 +25,7 @@
 
 #include "pg/compat.h"
 #include "type/box3d.h"
+#include "type/box3d_plan.h"
 #include "type/box3d_stats.h"
 #include "type/strategy.h"
 
@@ -81,47 +83,67 @@ estimate_selectivity(SupportRequestSelectivity *request)
 }
 
 /*
- * find_overlaps --- the && of this operator family, or InvalidOid
+ * box3d_function_address --- where a function in C is; NULL for any other
  *
- * Strategy 3 is something else in a btree family, and a family of somebody
- * else's may hold anything; so what counts is that the operator runs our
- * function.
+ * Whose library need not have been loaded, but is when the query runs.
  */
-static Oid
-find_overlaps(Oid opfamily, Oid box_type)
+PGFunction
+box3d_function_address(Oid function)
 {
-	Oid opno = get_opfamily_member(opfamily, box_type, box_type, BVH_OVERLAPS);
-	FmgrInfo function;
+	HeapTuple tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	bool is_c;
+	FmgrInfo info;
 
-	if (!OidIsValid(opno))
-		return InvalidOid;
-	fmgr_info(get_opcode(opno), &function);
-	return function.fn_addr == box3d_overlaps ? opno : InvalidOid;
+	if (!HeapTupleIsValid(tuple))
+		return NULL;
+	is_c = ((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId;
+	ReleaseSysCache(tuple);
+	if (!is_c)
+		return NULL;
+	fmgr_info(function, &info);
+	return info.fn_addr;
 }
 
 /*
- * find_reach --- box3d_reach() beside box3d_dwithin(), wherever the extension
- * is installed, or InvalidOid if the user may not call it
+ * box3d_find_operator --- the operator of a family that runs this function of ours;
+ * or InvalidOid, also if the user may not call it
+ *
+ * Strategy 3 is something else in a btree family, and a family of somebody
+ * else's may hold anything; so what counts is what the operator runs.
+ */
+Oid
+box3d_find_operator(Oid opfamily, Oid left, Oid right, int strategy, PGFunction address)
+{
+	Oid opno = get_opfamily_member(opfamily, left, right, (int16) strategy);
+
+	if (!OidIsValid(opno) || !bvh_may_execute(get_opcode(opno)) ||
+		box3d_function_address(get_opcode(opno)) != address)
+		return InvalidOid;
+	return opno;
+}
+
+/*
+ * box3d_find_function --- a function of ours, with these arguments, beside another one,
+ * wherever the extension is installed; or InvalidOid, also if the user may not call it
  *
  * By its exact name and place in the catalog: whoever uses a view need not
  * have any right to the schema.
  */
-static Oid
-find_reach(Oid dwithin, Oid box_type)
+Oid
+box3d_find_function(const char *name, const Oid *argtypes, int nargs, Oid neighbour,
+					PGFunction address)
 {
-	Oid argtypes[2] = {box_type, FLOAT8OID};
-	FmgrInfo function;
-	Oid reach;
+	Oid function;
 
-	reach = GetSysCacheOid3(PROCNAMEARGSNSP,
-							Anum_pg_proc_oid,
-							CStringGetDatum("box3d_reach"),
-							PointerGetDatum(buildoidvector(argtypes, lengthof(argtypes))),
-							ObjectIdGetDatum(get_func_namespace(dwithin)));
-	if (!OidIsValid(reach) || !bvh_may_execute(reach))
+	function = GetSysCacheOid3(PROCNAMEARGSNSP,
+							   Anum_pg_proc_oid,
+							   CStringGetDatum(name),
+							   PointerGetDatum(buildoidvector(argtypes, nargs)),
+							   ObjectIdGetDatum(get_func_namespace(neighbour)));
+	if (!OidIsValid(function) || !bvh_may_execute(function) ||
+		box3d_function_address(function) != address)
 		return InvalidOid;
-	fmgr_info(reach, &function);
-	return function.fn_addr == box3d_reach ? reach : InvalidOid;
+	return function;
 }
 
 /*
@@ -159,11 +181,19 @@ index_condition(SupportRequestIndexCondition *request)
 		return NIL;
 
 	get_func_signature(request->funcid, &argtypes, &nargs);
-	opno = find_overlaps(request->opfamily, argtypes[DWITHIN_A]);
+	opno = box3d_find_operator(request->opfamily,
+							   argtypes[DWITHIN_A],
+							   argtypes[DWITHIN_A],
+							   BVH_OVERLAPS,
+							   box3d_overlaps);
 	if (!OidIsValid(opno))
 		return NIL;
 
-	reach_function = find_reach(request->funcid, argtypes[DWITHIN_B]);
+	reach_function = box3d_find_function("box3d_reach",
+										 (Oid[]){argtypes[DWITHIN_B], FLOAT8OID},
+										 2,
+										 request->funcid,
+										 box3d_reach);
 	if (!OidIsValid(reach_function))
 		return NIL;
 

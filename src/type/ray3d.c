@@ -31,6 +31,7 @@ BVH_FUNCTION(ray3d_direction);
 BVH_FUNCTION(ray3d_tmax);
 BVH_FUNCTION(ray3d_at);
 BVH_FUNCTION(ray3d_bounds);
+BVH_FUNCTION(ray3d_until);
 BVH_FUNCTION(ray3d_eq);
 BVH_FUNCTION(ray3d_ne);
 BVH_FUNCTION(ray3d_hash);
@@ -310,6 +311,28 @@ ray3d_bounds(PG_FUNCTION_ARGS)
 
 	ray3_bounds(PG_GETARG_RAY3_P(0), bounds);
 	PG_RETURN_BOX3_P(bounds);
+}
+
+/*
+ * ray3d_until(ray3d, t) --- a ray that meets every box for which "<->" gives at most
+ * t; NULL when there is none, because t is negative
+ */
+Datum
+ray3d_until(PG_FUNCTION_ARGS)
+{
+	double t = PG_GETARG_FLOAT8(1);
+	Ray3 *until;
+
+	if (isnan(t))
+		ereport(ERROR,
+				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("time must not be NaN"),
+				errhint("Use NULL for a time that is not known."));
+	if (t < 0.0)
+		PG_RETURN_NULL();
+	until = palloc(sizeof(Ray3));
+	ray3_until(PG_GETARG_RAY3_P(0), t, until);
+	PG_RETURN_RAY3_P(until);
 }
 
 Datum

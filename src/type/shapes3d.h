@@ -29,4 +29,11 @@
 #define PG_GETARG_PLANES3_P(n)   DatumGetPlanes3P(PG_GETARG_DATUM(n))
 #define PG_RETURN_PLANES3_P(ptr) PG_RETURN_POINTER(ptr)
 
+/* functions of ours are recognised by these */
+extern PGDLLEXPORT Datum box3d_meets_sphere(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum sphere3d_meets_box(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum box3d_in_sphere(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum sphere3d_contains_box(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum sphere3d_bounds(PG_FUNCTION_ARGS);
+
 #endif /* BVH_SHAPES3D_H */

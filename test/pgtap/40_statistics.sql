@@ -250,6 +250,33 @@ SELECT cmp_ok(percentile_cont(0.5) WITHIN GROUP (ORDER BY q_error(estimate_of(fo
 SELECT cmp_ok(q_error(estimate_of('SELECT FROM target_0 WHERE b && box3d(0, 0, 0, 1000, 1000, 1000)'), 100), '<=', 1.05::float8, 'no statistics: a constant');
 
 -- ---------------------------------------------------------------------------
+-- spheres and rays that are not known while planning
+-- ---------------------------------------------------------------------------
+
+CREATE TABLE cubes AS SELECT i AS id, box3d(x, y, z, x + 4, y + 4, z + 4) AS b, sphere3d(x, y, z, 6 + 4 * random()) AS s
+  FROM (SELECT i, random() * 100 x, random() * 100 y, random() * 100 z FROM generate_series(1, 4000) i) v;
+CREATE TABLE dots AS SELECT id, box3d(box3d_lower(b), box3d_lower(b)) AS b, s FROM cubes;
+ANALYZE cubes, dots;
+SET plan_cache_mode = force_generic_plan;
+PREPARE meets(sphere3d) AS SELECT FROM cubes WHERE b && $1;
+PREPARE lies_in(sphere3d) AS SELECT FROM cubes WHERE b <@ $1;
+PREPARE meets_dots(sphere3d) AS SELECT FROM dots WHERE b && $1;
+SELECT cmp_ok(q_error(estimate_of('EXECUTE meets(NULL)'), (SELECT avg(n)::float8 FROM (SELECT (SELECT count(*) FROM cubes WHERE box3d_dwithin(b, box3d(box3d_center(c.b), box3d_center(c.b)), 2)) AS n FROM cubes c LIMIT 200) s)),
+  '<=', 2.0::float8, 'a sphere is taken to be as large as the boxes');
+SELECT cmp_ok(estimate_of('EXECUTE lies_in(NULL)'), '<', 10::float8, 'which contains few of them');
+SELECT is(estimate_of('EXECUTE meets_dots(NULL)'), 20::float8, 'beside points, nothing is known of its size');
+RESET plan_cache_mode;
+SELECT is(estimate_of('SELECT FROM cubes WHERE b && (SELECT s FROM cubes LIMIT 1)'), estimate_of('SELECT FROM cubes c WHERE (SELECT s FROM cubes LIMIT 1) && c.b'), 'on either side of the operator');
+CREATE STATISTICS cube_balls ON (sphere3d_bounds(s)) FROM cubes;
+ANALYZE cubes;
+SELECT cmp_ok(q_error(estimate_of('SELECT FROM cubes a JOIN cubes c ON a.b && c.s'), (SELECT count(*) FROM cubes a JOIN cubes c ON a.b && c.s)), '<=', 1.5::float8, 'spheres of a column whose bounds have statistics');
+SELECT cmp_ok(q_error(estimate_of('SELECT FROM cubes a JOIN cubes c ON c.s @> a.b'), (SELECT count(*) FROM cubes a JOIN cubes c ON a.b <@ c.s)), '<=', 2.0::float8, 'and what they contain');
+SELECT cmp_ok(q_error(estimate_of('SELECT FROM cubes a WHERE EXISTS (SELECT FROM cubes c WHERE a.b && c.s AND c.id < 400)'), (SELECT count(*) FROM cubes a WHERE EXISTS (SELECT FROM cubes c WHERE a.b && c.s AND c.id < 400))), '<=', 2.0::float8, 'in a semi join');
+SELECT cmp_ok(q_error(estimate_of('SELECT FROM cubes a JOIN cubes c ON a.b && sphere3d_bounds(c.s)'), (SELECT count(*) FROM cubes a JOIN cubes c ON a.b && sphere3d_bounds(c.s))), '<=', 1.5::float8, 'and their bounds');
+-- one side without statistics: its boxes are taken to be like the other's
+SELECT cmp_ok(q_error(estimate_of('SELECT FROM cubes a JOIN (SELECT box3d_translate(b, 1, 1, 1) AS b FROM cubes OFFSET 0) c ON a.b && c.b'), (SELECT count(*) FROM cubes a JOIN cubes c ON a.b && c.b)), '<=', 1.5::float8, 'boxes of no column');
+
+-- ---------------------------------------------------------------------------
 -- statistics are not shown to those who may not read the column
 -- ---------------------------------------------------------------------------
 

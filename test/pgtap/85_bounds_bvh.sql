@@ -1,0 +1,12 @@
+-- A bound of a distance, "b <-> q < r", bounds the walk of a bvh index.
+\set ON_ERROR_STOP 1
+BEGIN;
+\i test/pgtap/include/bvh_agree.sql
+\i test/pgtap/include/kinds.sql
+SELECT no_plan();
+SET client_min_messages = warning;
+
+\i test/pgtap/include/bounds.sql
+
+SELECT * FROM finish();
+ROLLBACK;
