@@ -4,7 +4,7 @@
 BEGIN;
 \i test/pgtap/include/agree.sql
 \i test/pgtap/include/kinds.sql
-\i test/pgtap/include/join.sql
+\i test/pgtap/include/joins.sql
 SELECT no_plan();
 SET client_min_messages = warning;
 

@@ -4,7 +4,7 @@
 BEGIN;
 \i test/pgtap/include/agree.sql
 \i test/pgtap/include/kinds.sql
-\i test/pgtap/include/join.sql
+\i test/pgtap/include/joins.sql
 SELECT no_plan();
 SET client_min_messages = warning;
 
@@ -70,15 +70,6 @@ SELECT fill('random', 800);
 ANALYZE t;
 SELECT test_once('random');
 
--- passes_of(query): of its BVH join
-CREATE FUNCTION passes_of(query text) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE
-  plan jsonb;
-BEGIN
-  EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ' || query INTO plan;
-  RETURN jsonb_path_query_first(plan, '$.**?(@."Custom Plan Provider" == "BVH Join")') ->> 'Passes';
-END $$;
-
 -- more rows than fit into memory, when the plan was made for more memory
 CREATE FUNCTION test_passes(query text, name text, fewest int) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
@@ -90,7 +81,7 @@ BEGIN
   SET LOCAL work_mem = '64kB';
   EXECUTE 'EXECUTE planned' INTO answer;
   RETURN NEXT matches(plan_of('EXECUTE planned'), 'Same Rows', name || ', plan: ' || query);
-  RETURN NEXT cmp_ok(passes_of('EXECUTE planned'), '>=', fewest, name || ', passes: ' || query);
+  RETURN NEXT cmp_ok((passes_of('EXECUTE planned')).passes, '>=', fewest, name || ', passes: ' || query);
   SET LOCAL work_mem = '4MB';
   DEALLOCATE planned;
   RETURN NEXT is(answer, by_nested_loop(one_value(query)), name || ': ' || query);

@@ -1,6 +1,26 @@
 -- A BVH join answers as a nested loop does: what tests of that have in common.  After
 -- agree.sql; the caller makes the tables a(id, b, k, s) and c(id, b, k, t).
 
+-- by_nested_loop(query): one value, without any BVH join
+CREATE FUNCTION by_nested_loop(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  answer text;
+BEGIN
+  SET LOCAL bvhindex.enable_join = off;
+  EXECUTE query INTO answer;
+  SET LOCAL bvhindex.enable_join = on;
+  RETURN answer;
+END $$;
+-- agrees(query, plan, name): a query of one value gives that by a plan that matches
+CREATE FUNCTION agrees(query text, plan text, name text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  answer text;
+BEGIN
+  EXECUTE query INTO answer;
+  RETURN NEXT is(answer, by_nested_loop(query), name);
+  RETURN NEXT matches(plan_of(query), plan, name || ': plan');
+END $$;
+
 -- use_join(join): bvh, nested (a plain nested loop), or any
 CREATE FUNCTION use_join(how text) RETURNS void LANGUAGE sql AS $$
   SELECT set_config('bvhindex.enable_join', CASE WHEN how = 'nested' THEN 'off' ELSE 'on' END, false),
