@@ -24,6 +24,7 @@ SELECT format('CREATE TEMP TABLE boxes_%1$s AS SELECT * FROM boxes WHERE id <= %
 CREATE TEMP TABLE joins (name text, query text);
 INSERT INTO joins VALUES
   ('overlap', 'SELECT count(*) FROM boxes_%s a JOIN boxes_%s c ON a.b && c.b AND a.id <> c.id'),
+  ('self-join', 'SELECT count(*) FROM boxes_%s a JOIN boxes_%1$s c ON a.b && c.b AND a.id < c.id'),
   ('distance', 'SELECT count(*) FROM boxes_%s a JOIN boxes_%s c ON box3d_dwithin(a.b, c.b, 1) AND a.id <> c.id'),
   ('left join', 'SELECT count(*) FROM boxes_%s a LEFT JOIN boxes_%s c ON a.b && c.b AND a.id <> c.id'),
   ('not exists', 'SELECT count(*) FROM boxes_%s a WHERE NOT EXISTS (SELECT FROM boxes_%s c WHERE a.b && c.b AND a.id <> c.id)');
@@ -82,4 +83,5 @@ END $$;
 SELECT name, n, m, round(bvh_join::numeric, 2) AS bvh_join, round(index_loop::numeric, 2) AS index_loop, round(scan_loop::numeric, 2) AS scan_loop, chosen,
   round((CASE chosen WHEN 'BVH Join' THEN bvh_join WHEN 'index loop' THEN index_loop ELSE scan_loop END / least(bvh_join, index_loop, scan_loop))::numeric, 2) AS times_the_fastest
 FROM joins, unnest(:'sizes'::int[]) n, unnest(:'sizes'::int[]) m,
-  LATERAL pg_temp.times(format(query, n, m), n::float8 * m <= 1e7) WHERE n <= m OR name NOT IN ('overlap', 'distance') ORDER BY joins.ctid, n, m;
+  LATERAL pg_temp.times(format(query, n, m), n::float8 * m <= 1e7) WHERE CASE WHEN name = 'self-join' THEN n = m WHEN name IN ('overlap', 'distance') THEN n <= m ELSE true END
+ORDER BY joins.ctid, n, m;

@@ -27,29 +27,6 @@
 #define FANOUT 100.0
 
 /*
- * is_cached --- would the scan find a tree in shared memory?
- *
- * Only what is there now counts: nobody knows whether there will be one.
- */
-static bool
-is_cached(const IndexPath *path)
-{
-	const IndexOptInfo *info = path->indexinfo;
-	Relation index;
-	bool is_warm;
-
-	/* a tree has boxes and one order, see am_cached.c */
-	if (info->hypothetical || list_length(path->indexorderbys) > 1 ||
-		(path->path.pathtype == T_IndexOnlyScan && info->ncolumns > 1))
-		return false;
-	/* the planner has it locked */
-	index = index_open(info->indexoid, NoLock);
-	is_warm = bvh_cache_is_warm(index);
-	index_close(index, NoLock);
-	return is_warm;
-}
-
-/*
  * bvhcostestimate --- GiST's estimate with our price for testing a box
  */
 void
@@ -77,7 +54,7 @@ bvhcostestimate(PlannerInfo *root, IndexPath *path, double loop_count, Cost *sta
 								costs.indexTotalCost - costs.indexStartupCost);
 
 	/* what else it charges is for pages, and a tree in memory has none */
-	if (is_cached(path))
+	if (bvh_cache_would_serve(path))
 		costs.indexTotalCost = Min(costs.indexTotalCost,
 								   costs.indexStartupCost + test_cost * TEST_COST_FACTOR);
 

@@ -13,6 +13,7 @@
 #define BVH_CACHE_H
 
 #include "access/genam.h"
+#include "nodes/pathnodes.h"
 #include "utils/relcache.h"
 #include "utils/snapshot.h"
 
@@ -98,7 +99,7 @@ typedef struct BvhCacheMatch
 extern BvhCacheScan *bvh_cache_scan_create(MemoryContext context);
 extern bool bvh_cache_take(BvhCacheScan *scan, Relation index, Snapshot snapshot);
 extern void bvh_cache_release(BvhCacheScan *scan);
-extern bool bvh_cache_is_warm(Relation index);
+extern bool bvh_cache_would_serve(const IndexPath *path);
 
 /* of a scan that was taken */
 extern bool bvh_cache_has_nulls(const BvhCacheScan *scan);

@@ -145,9 +145,9 @@ bvh_cache_take(BvhCacheScan *scan, Relation index, Snapshot snapshot)
 	return true;
 }
 
-/* bvh_cache_is_warm --- would a scan find a tree? */
-bool
-bvh_cache_is_warm(Relation index)
+/* does a tree serve scans of the index? */
+static bool
+is_warm(Relation index)
 {
 	CacheControl *control = bvh_cache_control();
 	CacheKey key;
@@ -159,6 +159,29 @@ bvh_cache_is_warm(Relation index)
 	bvh_cache_key(index, &key);
 	slot = bvh_cache_find(control, &key);
 	return slot >= 0 && pg_atomic_read_u64(&control->entries[slot].serial) != 0;
+}
+
+/*
+ * bvh_cache_would_serve --- would a scan by this path find a tree?
+ *
+ * Only what is there now counts: nobody knows whether there will be one.
+ */
+bool
+bvh_cache_would_serve(const IndexPath *path)
+{
+	const IndexOptInfo *info = path->indexinfo;
+	Relation index;
+	bool would;
+
+	/* a tree has boxes and one order */
+	if (info->hypothetical || list_length(path->indexorderbys) > 1 ||
+		(path->path.pathtype == T_IndexOnlyScan && info->ncolumns > 1))
+		return false;
+	/* the planner has it locked */
+	index = index_open(info->indexoid, NoLock);
+	would = is_warm(index);
+	index_close(index, NoLock);
+	return would;
 }
 
 /* ---------------------------------------------------------------- rows of a scan */

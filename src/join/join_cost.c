@@ -18,6 +18,7 @@
 #include "optimizer/pathnode.h"
 #include "utils/lsyscache.h"
 
+#include "cache/cache.h"
 #include "core/tree.h"
 #include "join/join.h"
 #include "join/join_state.h"
@@ -32,7 +33,7 @@
 #define PROBE_COST 0.35  /* to search for it, for each doubling of the inner side */
 #define PAIR_COST  1.0   /* a pair found, beside the conditions */
 #define SPILL_COST 3.0   /* to write a row to a file, and read it */
-#define SELF_COST  2.5   /* to find what overlaps a row among the others */
+#define SELF_COST  1.5   /* to find what overlaps a row among the others */
 
 /*
  * The same, and a probe of an index on boxes, in microseconds when all is in
@@ -40,15 +41,16 @@
  * caches: PROBE_TIME for each doubling beyond PROBE_FREE.
  */
 #define START_TIME  20.0
-#define INNER_TIME  0.45
+#define INNER_TIME  0.3
 #define OUTER_TIME  0.12
 #define SEARCH_TIME 0.02
-#define SELF_TIME   0.1
+#define SELF_TIME   0.05
 #define PAIR_TIME   0.07
 #define PROBE_TIME  0.25
 #define PROBE_FREE  6.0
 #define FETCH_TIME  0.1 /* a row that a probe finds */
 #define GIST_FACTOR 3.5 /* a probe of a gist index */
+#define TREE_FACTOR 0.5 /* of a bvh index that has its tree in shared memory */
 #define SPILL_TIME  0.1 /* a row of either side that goes to a file */
 
 /* bytes of a row beside its columns: a tuple header, an item of the build */
@@ -164,6 +166,8 @@ fastest_probes(const RelOptInfo *inner, const RelOptInfo *outer, double outer_ro
 		probe = PROBE_TIME * Max(log2(inner->tuples + 1.0) - PROBE_FREE, 2.0);
 		if (index->indexinfo->relam == GIST_AM_OID)
 			probe *= GIST_FACTOR;
+		else if (bvh_cache_would_serve(index))
+			probe *= TREE_FACTOR;
 		probe += FETCH_TIME * index->indexselectivity * inner->tuples;
 		fastest = Min(fastest, outer_rows * probe);
 	}

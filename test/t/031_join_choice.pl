@@ -11,6 +11,7 @@ use Test::More;
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->append_conf('postgresql.conf', qq{
+shared_preload_libraries = 'bvhindex'
 fsync = off
 shared_buffers = 512MB
 temp_buffers = 256MB
@@ -57,6 +58,20 @@ sub check
 check($ENV{BVH_JOIN_SIZES} // '{1,100,10000,1000000}', '512MB', 50);
 # where the large ones go to files
 check('{10000,300000}', '4MB', 12);
+
+# a tree in shared memory is probed in half the time (the tables before are temporary, and have none)
+$node->safe_psql('postgres', q{
+	CREATE TABLE few AS SELECT i AS id, box3d(x, y, z, x + 2, y + 2, z + 2) AS b
+		FROM (SELECT i, random() * 400 x, random() * 400 y, random() * 400 z FROM generate_series(1, 20000) i) s;
+	CREATE TABLE many AS SELECT i AS id, box3d(x, y, z, x + 2, y + 2, z + 2) AS b
+		FROM (SELECT i, random() * 400 x, random() * 400 y, random() * 400 z FROM generate_series(1, 100000) i) s;
+	CREATE INDEX many_b ON many USING bvh (b);
+	VACUUM ANALYZE;
+	SELECT bvh_cache_load('many_b');
+});
+my $join = 'EXPLAIN SELECT count(*) FROM few JOIN many ON few.b && many.b';
+like($node->safe_psql('postgres', "SET bvhindex.use_cache = off; $join"), qr/BVH Join/, 'an index of pages: a join');
+like($node->safe_psql('postgres', $join), qr/Nested Loop.*Index Only Scan using many_b/s, 'one with a tree: a nested loop');
 
 $node->stop;
 done_testing();
