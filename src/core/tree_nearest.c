@@ -183,6 +183,18 @@ is_implied(const BvhShape *order, const BvhFilter *filter)
 		   ray3_equal(order->operand, filter->shapes[0].shape.operand);
 }
 
+/* is anything left out? */
+static bool
+is_filter(const BvhFilter *filter)
+{
+	bool is_bounded = false;
+
+	for (int lane = 0; lane < 6; lane++)
+		is_bounded |= filter->range.lower[lane] != -INFINITY ||
+					  filter->range.upper[lane] != INFINITY;
+	return is_bounded || filter->nshapes > 0;
+}
+
 /*
  * bvh_tree_order_begin --- search boxes in an order, those that match the filter
  *
@@ -198,7 +210,6 @@ bvh_tree_order_begin(BvhNearestQuery *nearest, const BvhTree *tree, const BvhEnv
 	else
 		nearest->query.box = *(const Box3 *) order->operand;
 	nearest->most = INFINITY;
-	nearest->is_filtered = true;
 	nearest->filter = *filter;
 	if (is_implied(order, filter))
 	{
@@ -206,6 +217,7 @@ bvh_tree_order_begin(BvhNearestQuery *nearest, const BvhTree *tree, const BvhEnv
 		nearest->most = DBL_MAX;
 		nearest->filter.nshapes = 0;
 	}
+	nearest->is_filtered = is_filter(&nearest->filter);
 	node_limits(tree, &filter->range, nearest->limit);
 	begin(nearest, tree, env);
 }
@@ -222,6 +234,7 @@ bvh_tree_nearest_next(BvhNearestQuery *nearest, BvhNeighbour *out, size_t room,
 {
 	const BvhNode *nodes = tree_nodes(nearest->tree);
 	BvhNearestQueue *queue = &nearest->queue;
+	uint32_t tick_steps = nearest->is_filtered ? BVH_SHAPE_TICK_STEPS : BVH_TICK_STEPS;
 
 	*nout = 0;
 	while (queue->n > 0 && *nout < room)
@@ -230,7 +243,7 @@ bvh_tree_nearest_next(BvhNearestQuery *nearest, BvhNeighbour *out, size_t room,
 		BvhNearestEntry run;
 		bool is_block = ref_is_block(top.ref);
 
-		if (++nearest->nsteps % BVH_TICK_STEPS == 0)
+		if (++nearest->nsteps % tick_steps == 0)
 			queue->env->tick(queue->env->context);
 		if (is_block)
 		{

@@ -302,6 +302,46 @@ check_memory(Rng *rng)
 	free(items);
 }
 
+/* a long search gives its caller a chance to stop every few hundred boxes */
+static void
+check_ticks(Rng *rng)
+{
+	const size_t n = 20000;
+	const double number[4] = {1, 0, 0, 1000};
+	BvhItem *items = make_tree_items(rng, world_boxes, n);
+	Counter counter;
+	BvhEnv env = counter_env(&counter);
+	BvhTree *tree = must_build(&env, items, n, BVH_BUILD_SAH);
+	FilterRoom filter;
+	BvhShape shape = {BVH_MEETS_PLANES, &filter.room[0]};
+	BvhShape order = {BVH_TAXICAB, &items[0].box};
+	BvhRangeQuery query;
+	BvhNearestQuery nearest;
+	BvhNeighbour got[128];
+	uint64_t ids[128];
+	size_t ngot;
+
+	filter.room[0].planes.planes.n = 1;
+	plane3_make(number, &filter.room[0].planes.planes.plane[0]);
+	shape_probe(&shape, &filter.shapes[0]);
+	filter.filter.shapes = filter.shapes;
+	filter.filter.nshapes = 1;
+	shape_range(&shape, &filter.filter.range);
+	counter.nticks = 0;
+	bvh_filter_begin(&query, tree, &env, &filter.filter);
+	while (bvh_range_next(&query, ids, 128) > 0)
+		;
+	OK(counter.nticks >= 8, "ticks in no order: %ld", counter.nticks);
+	counter.nticks = 0;
+	bvh_tree_order_begin(&nearest, tree, &env, &order, &filter.filter);
+	while (bvh_tree_nearest_next(&nearest, got, 128, &ngot) == BVH_OK && ngot > 0)
+		;
+	bvh_tree_nearest_end(&nearest);
+	OK(counter.nticks >= 80, "and in an order: %ld", counter.nticks);
+	bvh_tree_free(&env, tree);
+	free(items);
+}
+
 /* few of many are looked at */
 static void
 check_work(Rng *rng)
@@ -385,6 +425,7 @@ main(void)
 			}
 		}
 	check_memory(&rng);
+	check_ticks(&rng);
 	check_work(&rng);
 	return tap_done();
 }

@@ -143,6 +143,8 @@ extern const BvhTreeKernels bvh_tree_kernels_neon;
 
 /* steps between two ticks: each is some 10 ns, and some of them miss the cache */
 #define BVH_TICK_STEPS 16384
+/* likewise, where each may take a look at eight boxes from 32 planes, without rounding */
+#define BVH_SHAPE_TICK_STEPS 256
 
 /* distances of the lanes in mask alone: of those that a vector of doubles cannot hold */
 static inline void

@@ -85,6 +85,7 @@ walk_range(BvhRangeQuery *query, uint64_t *ids, size_t room, bool has_shapes)
 	const NodeProbe probe = node_probe(query->limit);
 	const RangeProbe range = range_probe(&query->range);
 	const bool is_half = query->is_half;
+	const uint32_t tick_steps = has_shapes ? BVH_SHAPE_TICK_STEPS : BVH_TICK_STEPS;
 	/* who asks for one wants it at once */
 	const int most_later = room < LATER ? (int) room : LATER;
 	uint32_t later[LATER];
@@ -109,7 +110,7 @@ walk_range(BvhRangeQuery *query, uint64_t *ids, size_t room, bool has_shapes)
 		{
 			uint32_t ref = query->stack[--query->depth];
 
-			if (++query->nsteps % BVH_TICK_STEPS == 0)
+			if (++query->nsteps % tick_steps == 0)
 				query->env->tick(query->env->context);
 			if (ref_is_block(ref))
 			{
