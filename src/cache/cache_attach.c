@@ -163,7 +163,7 @@ attach_segment(dsm_handle handle, int elevel)
 }
 
 /*
- * replace_segment --- put an empty one in the place of a segment that is gone
+ * replace_segment --- put an empty one in the place of a segment, if that is gone
  *
  * So who is the last to let go of it finds something to remove, and the server's slot
  * for it is free again.  Nobody may map it from now on.
@@ -288,9 +288,10 @@ unpin_segment(dsm_handle handle, bool is_delta)
 	dsm_segment *own = dsm_find_mapping(handle);
 	dsm_segment *segment = own != NULL ? own : attach_segment(handle, DEBUG1);
 
-	if (segment == NULL)
+	/* who has it mapped cannot tell; and what is in main memory cannot be gone */
+	if (segment == NULL || min_dynamic_shared_memory == 0)
 		replace_segment(handle);
-	else if (is_delta)
+	if (segment != NULL && is_delta)
 		leave_delta(dsm_segment_address(segment));
 	dsm_unpin_segment(handle);
 	if (segment != own)

@@ -328,6 +328,8 @@ is(ask($keeper, 'SELECT count(*) FROM t WHERE b && box3d(2000, 0, 0, 3000, 0, 0)
 is_agreed($node, 'postgres', 't', 't_b', 'nor elsewhere');
 unlink load_anew();
 is(one($node, q{SELECT bvh_cache_drop('t_b')}), 't', 'a tree without files is dropped');
+unlink load_anew();
+is(ask($keeper, q{SELECT bvh_cache_drop('t_b')}), 't', 'and by who has it mapped');
 ask($keeper, 'SELECT 1');
 
 # of a tree that is being built, there is a delta
