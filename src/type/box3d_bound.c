@@ -16,7 +16,7 @@
 
 #include <math.h>
 
-#include "catalog/pg_proc.h"
+#include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
