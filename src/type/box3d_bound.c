@@ -16,11 +16,12 @@
 
 #include <math.h>
 
-#include "catalog/pg_proc.h"
+#include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 #include "utils/fmgroids.h"
@@ -186,6 +187,26 @@ derive_condition(PlannerInfo *root, IndexOptInfo *index, int column,
 		opno, BOOLOID, false, (Expr *) key, (Expr *) limited, InvalidOid, InvalidOid);
 }
 
+/* the condition of a column of an index that follows from a clause; NULL if none does */
+static RestrictInfo *
+derive_rinfo(PlannerInfo *root, IndexOptInfo *index, int column, RestrictInfo *rinfo)
+{
+	BoxBound bound;
+	Expr *condition;
+	RestrictInfo *derived;
+
+	/* would it be one that guards it, the clause could be no index condition */
+	if (!restriction_is_securely_promotable(rinfo, index->rel) ||
+		!box3d_match_bound((Node *) rinfo->clause, &bound))
+		return NULL;
+	condition = derive_condition(root, index, column, &bound);
+	if (condition == NULL)
+		return NULL;
+	derived = make_simple_restrictinfo(root, condition);
+	derived->security_level = rinfo->security_level;
+	return derived;
+}
+
 /* conditions of the index that follow from those of its table */
 static List *
 derived_conditions(PlannerInfo *root, IndexOptInfo *index)
@@ -194,27 +215,84 @@ derived_conditions(PlannerInfo *root, IndexOptInfo *index)
 	ListCell *cell;
 
 	foreach (cell, index->indrestrictinfo)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
-		BoxBound bound;
-
-		/* would it be one that guards it, the clause could be no index condition */
-		if (!restriction_is_securely_promotable(rinfo, index->rel) ||
-			!box3d_match_bound((Node *) rinfo->clause, &bound))
-			continue;
 		for (int column = 0; column < index->nkeycolumns; column++)
 		{
-			Expr *condition = derive_condition(root, index, column, &bound);
-			RestrictInfo *one;
+			RestrictInfo *one = derive_rinfo(root, index, column, lfirst(cell));
 
-			if (condition == NULL)
-				continue;
-			one = make_simple_restrictinfo(root, condition);
-			one->security_level = rinfo->security_level;
-			derived = lappend(derived, one);
+			if (one != NULL)
+				derived = lappend(derived, one);
 		}
-	}
 	return derived;
+}
+
+/* how often the inner side of a nested loop is scanned; as get_loop_count() */
+static double
+loop_count(PlannerInfo *root, Relids outer)
+{
+	double least = 0.0;
+	int relid = -1;
+
+	while ((relid = bms_next_member(outer, relid)) >= 0)
+	{
+		RelOptInfo *rel = relid < root->simple_rel_array_size
+							  ? root->simple_rel_array[relid]
+							  : NULL;
+
+		if (rel != NULL && !IS_DUMMY_REL(rel) && (least == 0.0 || rel->rows < least))
+			least = rel->rows;
+	}
+	return Max(least, 1.0);
+}
+
+/*
+ * add_probes --- paths for the inner side of a nested loop, from clauses with boxes or
+ * limits of other tables
+ *
+ * By themselves, and not by lending the clauses to the table: what is known of a row
+ * count with parameters would count them, too, and is kept.
+ */
+static void
+add_probes(PlannerInfo *root, RelOptInfo *rel, IndexOptInfo *index)
+{
+	ListCell *cell;
+
+	if (index->indpred != NIL && !index->predOK)
+		return;
+	foreach (cell, rel->joininfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, cell);
+		IndexClause *clause;
+		Relids outer;
+		IndexPath *path;
+		double count;
+
+		if (!join_clause_is_movable_to(rinfo, rel))
+			continue;
+		clause = makeNode(IndexClause);
+		clause->rinfo = derive_rinfo(root, index, 0, rinfo);
+		if (clause->rinfo == NULL)
+			continue;
+		clause->indexquals = list_make1(clause->rinfo);
+		outer = bms_union(clause->rinfo->clause_relids, rel->lateral_relids);
+		outer = bms_del_members(outer, rel->relids);
+		count = loop_count(root, outer);
+		path = create_index_path(root,
+								 index,
+								 list_make1(clause),
+								 NIL,
+								 NIL,
+								 NIL,
+								 ForwardScanDirection,
+								 false,
+								 outer,
+								 count,
+								 false);
+		if (index->amhasgetbitmap)
+			add_path(rel,
+					 (Path *) create_bitmap_heap_path(
+						 root, rel, (Path *) path, outer, count, 0));
+		add_path(rel, (Path *) path);
+	}
 }
 
 /*
@@ -253,7 +331,12 @@ add_bounded_paths(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *
 	if (is_bounded)
 		create_index_paths(root, rel);
 	forboth (cell, rel->indexlist, kept_cell, kept)
-		lfirst_node(IndexOptInfo, cell)->indrestrictinfo = lfirst(kept_cell);
+	{
+		IndexOptInfo *index = lfirst_node(IndexOptInfo, cell);
+
+		index->indrestrictinfo = lfirst(kept_cell);
+		add_probes(root, rel, index);
+	}
 }
 
 /*

@@ -114,6 +114,25 @@ SELECT set_eq('SELECT a.id AS a, s.id AS m FROM many a, LATERAL (SELECT id FROM 
   'SELECT a.id AS a, m.id AS m FROM many a, many m WHERE a.id < 50 AND (m.b <-> a.b < a.kind) IS TRUE', 'the same rows');
 SELECT matches(plan_of('SELECT id FROM many WHERE b <-> (SELECT b FROM many WHERE id = 5) <= (SELECT 1.5::float8)'), 'Index Cond: \(b && box3d_bound\(\$\d|Index Cond: \(b && box3d_bound\(\(InitPlan', 'subqueries');
 
+-- joins: a probe of the index for each row, whichever side the number is of
+SET bvhindex.enable_join = off;
+CREATE TABLE seeds AS SELECT id AS n, b AS q, (id % 4)::float8 AS r FROM many WHERE id <= 30;
+INSERT INTO seeds VALUES (-1, NULL, 3), (-2, box3d(500, 500, 500), NULL), (-3, box3d(500, 500, 500), 'NaN'), (-4, box3d(500, 500, 500), -1);
+CREATE TABLE radii AS SELECT r, r * 3 AS r3 FROM (SELECT g::float8 AS r FROM generate_series(0, 3) g) s;
+ANALYZE seeds, radii;
+CREATE FUNCTION test_probes(query text, condition text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN NEXT set_eq(replace(query, '@', condition), replace(query, '@', '(' || condition || ') IS TRUE'), query || ', ' || condition);
+  RETURN NEXT matches(plan_of(replace(query, '@', condition)), 'Nested Loop.*Index Cond: \(b && box3d_bound\(seeds.q, ', condition || ': plan');
+END $$;
+SELECT test_probes('SELECT n, id FROM seeds JOIN many ON @', c) FROM unnest('{seeds.q <-> many.b < r,r * 2 >= many.b <#> seeds.q,b <=> q <= 3}'::text[]) c;
+SELECT test_probes('SELECT n, id FROM seeds LEFT JOIN many ON @ AND kind > 2', 'b <-> q < r');
+SELECT test_probes('SELECT n FROM seeds WHERE EXISTS (SELECT FROM many WHERE @ AND id <> n)', 'b <-> q < r');
+SELECT test_probes('SELECT n FROM seeds WHERE NOT EXISTS (SELECT FROM many WHERE @ AND id <> n)', 'b <-> q < r');
+SELECT test_probes('SELECT n, id, r3 FROM seeds JOIN radii USING (r) JOIN many ON @', 'b <-> q < r3');
+SELECT test_probes('SELECT n, l.id FROM seeds, LATERAL (SELECT id, b FROM many WHERE id > n) l WHERE @', 'b <-> q < r');
+RESET bvhindex.enable_join;
+
 -- changed rows
 SELECT matches(plan_of('UPDATE many SET kind = 0 WHERE ' || :'near'), 'Update on many.*Index Scan using many_b[^\n]*\n *Index Cond', 'UPDATE');
 SELECT matches(plan_of('DELETE FROM many WHERE ' || :'near'), 'Delete on many.*Index Scan using many_b[^\n]*\n *Index Cond', 'DELETE');
@@ -183,6 +202,10 @@ CREATE TABLE child () INHERITS (many);
 INSERT INTO child VALUES (-5, 0, box3d(500, 500, 500));
 CREATE INDEX child_b ON child USING :method (b);
 SELECT set_eq('SELECT id FROM many WHERE ' || :'near', 'SELECT id FROM many WHERE (' || :'near' || ') IS TRUE', 'inheritance');
+SET bvhindex.enable_join = off;
+SELECT test_probes('SELECT n, id FROM seeds JOIN many ON @', 'b <-> q < r');
+SELECT test_probes('SELECT n, id FROM seeds JOIN parts ON @', 'b <-> q < r');
+RESET bvhindex.enable_join;
 SELECT set_has('SELECT id FROM many WHERE ' || :'near', 'VALUES (-5)', 'with the child');
 DROP TABLE child;
 SELECT set_eq('SELECT id FROM (SELECT * FROM many UNION ALL SELECT * FROM parts) u WHERE ' || :'near', 'SELECT id FROM many WHERE (' || :'near' || ') IS TRUE', 'UNION ALL');
@@ -198,6 +221,7 @@ DROP INDEX many_distance, many_b;
 CREATE INDEX many_b ON many USING :method (b) WHERE b <-> box3d(500, 500, 500) < 100;
 SELECT matches(plan_of('SELECT id FROM many WHERE ' || :'near'), 'Index Cond: \(b && ', 'a partial index');
 SELECT set_eq('SELECT id FROM many WHERE ' || :'near', 'SELECT id FROM many WHERE (' || :'near' || ') IS TRUE', 'and its rows');
+SELECT set_eq('SELECT n, id FROM seeds JOIN many ON b <-> q < 3', 'SELECT n, id FROM seeds JOIN many ON (b <-> q < 3) IS TRUE', 'a partial index does not serve a join that needs the rest');
 DROP INDEX many_b;
 CREATE INDEX many_b ON many USING :method (b);
 
