@@ -281,6 +281,21 @@ add_page(BvhNearest *nearest, BlockNumber blkno, GistNSN parent_lsn, const Run *
 	add_run(nearest, run);
 }
 
+/* where a tuple of a page is among the copies of them; see copy_tuples() */
+static inline uint16
+place_of(IndexScanDesc scan, Page page, uint16 tuple)
+{
+	const PageHeaderData *header = (PageHeader) page;
+
+	if (unlikely(tuple < header->pd_upper || tuple >= header->pd_special))
+		ereport(ERROR,
+				errcode(ERRCODE_INDEX_CORRUPTED),
+				errmsg("a page of index \"%s\" has an item outside of its tuples",
+					   RelationGetRelationName(scan->indexRelation)),
+				errhint("Please REINDEX it."));
+	return tuple - header->pd_upper;
+}
+
 /* take an item of a locked page into a run, unless its row cannot be seen */
 static inline void
 add_candidate(IndexScanDesc scan, Run *run, Page page, uint16 tuple, uint64 key)
@@ -294,7 +309,7 @@ add_candidate(IndexScanDesc scan, Run *run, Page page, uint16 tuple, uint64 key)
 	candidate->tid = itup->t_tid;
 	candidate->number = run->n;
 	if (run->tuples != NULL)
-		run->places[run->n] = tuple - ((PageHeader) page)->pd_upper;
+		run->places[run->n] = place_of(scan, page, tuple);
 	run->n++;
 }
 

@@ -107,6 +107,10 @@ typedef struct Unfilled
 	uint32_t level;
 } Unfilled;
 
+/* of the keys of boxes along the curve */
+#define CURVE_DIGITS 3
+#define CURVE_BITS   11
+
 typedef struct Build
 {
 	const BvhEnv *env;
@@ -120,6 +124,8 @@ typedef struct Build
 	Frame frame;      /* of the others */
 	double middle[3];
 	size_t nsteps;
+
+	uint32_t start[CURVE_DIGITS][1 << CURVE_BITS]; /* of each digit, along the curve */
 
 	BvhPrim *prims; /* the chunks of the build */
 	Twig *twigs;

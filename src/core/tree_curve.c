@@ -13,12 +13,10 @@
  * More boxes than this in one cell are put in order among themselves, in a frame
  * that is smaller than theirs by so many powers of two.
  */
-#define CROWD         32
+#define CROWD         16
 #define LESS_OF_FRAME 4
 
-/* keys have so many digits, of so many bits: a digit is a step of an LSD radix sort */
-#define DIGITS       3
-#define MOST_BITS    11
+/* keys have CURVE_DIGITS digits, each a step of an LSD radix sort */
 #define SMALL_BITS   8
 #define SMALL_NUMBER 4096
 
@@ -28,21 +26,22 @@ sort_curve(Build *build, size_t first, size_t n, int bits)
 {
 	CurveItem *from = build->curve[0] + first;
 	CurveItem *to = build->curve[1] + first;
-	uint32_t start[DIGITS][1 << MOST_BITS];
+	/* not on the stack, as cells within cells are sorted by recursion */
+	uint32_t(*start)[1 << CURVE_BITS] = build->start;
 	uint64_t mask = (UINT64_C(1) << bits) - 1;
 
-	for (int digit = 0; digit < DIGITS; digit++)
+	for (int digit = 0; digit < CURVE_DIGITS; digit++)
 		memset(start[digit], 0, sizeof(uint32_t) << bits);
 	for (size_t at = 0; at < n; at += TICK_BOXES)
 	{
 		size_t end = n - at < TICK_BOXES ? n : at + TICK_BOXES;
 
 		for (size_t i = at; i < end; i++)
-			for (int digit = 0; digit < DIGITS; digit++)
+			for (int digit = 0; digit < CURVE_DIGITS; digit++)
 				start[digit][from[i].key >> digit * bits & mask]++;
 		count_steps(build, end - at);
 	}
-	for (int digit = 0; digit < DIGITS; digit++)
+	for (int digit = 0; digit < CURVE_DIGITS; digit++)
 	{
 		CurveItem *t = from;
 		uint32_t sum = 0;
@@ -93,7 +92,7 @@ follow_curve(Build *build, size_t first, size_t n, const Frame *frame)
 {
 	CurveItem *curve = build->curve[0] + first;
 	/* where many share a cell, they get cells of their own */
-	int bits = n <= SMALL_NUMBER ? SMALL_BITS : MOST_BITS;
+	int bits = n <= SMALL_NUMBER ? SMALL_BITS : CURVE_BITS;
 	float ncells = (float) (1 << bits);
 
 	for (size_t at = 0; at < n; at += TICK_BOXES)

@@ -224,7 +224,10 @@ bvh_join_init_expressions(BvhJoinState *state, EState *estate)
 	resolve_columns((Node *) joinquals, &used);
 	/* the same columns, too: see join_same.c */
 	if (state->is_of_same_rows)
-		used.used[0] = used.used[1] = bms_union(used.used[0], used.used[1]);
+	{
+		used.used[0] = bms_union(used.used[0], used.used[1]);
+		used.used[1] = bms_copy(used.used[0]);
+	}
 	bvh_side_init(&state->outer,
 				  estate,
 				  ExecGetResultType(outerPlanState(state)),

@@ -313,6 +313,7 @@ show_pair(BvhJoinState *state, size_t i, MinimalTuple inner)
 		bvh_row_show(&state->outer, inner);
 		bvh_row_show(&state->inner, state->outer_rows.rows[i]);
 		state->outer_in_slot = SIZE_MAX;
+		state->custom.ss.ps.ps_ExprContext->ecxt_outertuple = state->outer.slot;
 	}
 	else
 	{

@@ -111,7 +111,7 @@ cheapest_of_table(const RelOptInfo *rel)
 		Path *path = lfirst(cell);
 
 		if (gives_any_column(path) &&
-			(cheapest == NULL || path->total_cost < cheapest->total_cost))
+			(cheapest == NULL || compare_path_costs(path, cheapest, TOTAL_COST) < 0))
 			cheapest = path;
 	}
 	return cheapest;

@@ -427,6 +427,15 @@ put_outer(BvhJoinState *state, const JoinBox *box, MinimalTuple kept)
 	}
 }
 
+static void
+forget_stream(BvhJoinState *state, SpillStream *stream)
+{
+	/* it is being written if the scan ended early */
+	if (stream->buffer != NULL)
+		bvh_memory_free(&state->memory, stream->buffer);
+	memset(stream, 0, sizeof(*stream));
+}
+
 /* forget what was written of the outer rows of a scan before */
 static void
 forget_outer(BvhJoinState *state)
@@ -435,8 +444,8 @@ forget_outer(BvhJoinState *state)
 
 	bvh_file_close(&spill->outer);
 	for (int i = 0; i < spill->nparts; i++)
-		memset(&spill->parts[i].outer, 0, sizeof(SpillStream));
-	memset(&spill->everyone, 0, sizeof(SpillStream));
+		forget_stream(state, &spill->parts[i].outer);
+	forget_stream(state, &spill->everyone);
 	if (spill->matched != NULL)
 		bvh_memory_free(&state->memory, spill->matched);
 	spill->matched = NULL;

@@ -112,6 +112,43 @@ SELECT test_kind(kind) FROM kinds;
 SELECT fill('random', 800);
 ANALYZE t;
 
+-- the first pair of all is one in the other order
+CREATE TABLE row_of_boxes AS SELECT i AS id, 'x' AS s, box3d(2 * i, 0, 0, 2 * i + 1, 1, 1) AS b FROM generate_series(1, 1200) i;
+INSERT INTO row_of_boxes VALUES (0, 'y', box3d(0, 0, 0, 3000, 1, 1));
+ANALYZE row_of_boxes;
+SET LOCAL enable_hashjoin = off;
+SET LOCAL enable_mergejoin = off;
+SELECT test_passes('SELECT a.id, c.id AS cid FROM row_of_boxes a JOIN row_of_boxes c ON a.b && c.b AND a.id > c.id AND a.s <> c.s', 'a visitor with a pair in the other order only', 2);
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+
+-- very many columns
+CREATE FUNCTION test_columns(n int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE format('CREATE TABLE wide (b box3d, %s)', (SELECT string_agg('c' || i || ' int', ', ') FROM generate_series(1, n) i));
+  EXECUTE format('INSERT INTO wide SELECT b, %s FROM boxes_of(''random'', 500)', (SELECT string_agg('id + ' || i, ', ') FROM generate_series(1, n) i));
+  ANALYZE wide;
+  RETURN QUERY SELECT once(format('SELECT %s AS sum FROM wide a JOIN wide c ON a.b && c.b AND a.c1 < c.c1', (SELECT string_agg(format('a.c%s - %1$s * c.c%1$s', i), ' + ') FROM generate_series(1, n) i)), n || ' columns');
+  DROP TABLE wide;
+END $$;
+SELECT test_columns(n) FROM unnest(ARRAY[62, 63, 64, 127, 128]) n;
+
+-- rescans that end early, while rows are on their way to files
+CREATE FUNCTION memory_of_rescans(nrescans int) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+  memory int;
+BEGIN
+  SET LOCAL plan_cache_mode = force_generic_plan;
+  EXECUTE format('PREPARE planned AS SELECT l.* FROM generate_series(1, %s) v, LATERAL (SELECT a.id FROM t a JOIN t c ON a.b && c.b AND a.id < c.id WHERE a.id + c.id > v OFFSET 0 LIMIT 3) l', nrescans);
+  EXECUTE 'EXECUTE planned';
+  SET LOCAL work_mem = '64kB';
+  memory := (passes_of('EXECUTE planned')).memory;
+  SET LOCAL work_mem = '4MB';
+  DEALLOCATE planned;
+  RETURN memory;
+END $$;
+SELECT is(memory_of_rescans(200), memory_of_rescans(4), 'rescans that end early take no more memory');
+
 -- every instruction set
 CREATE FUNCTION test_levels() RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

@@ -270,6 +270,23 @@ all_scales(Rng *rng, size_t i, size_t n)
 	return b;
 }
 
+/* cells within cells, 16 times smaller each, as deep as double goes; a crowd at the end
+ */
+static inline Box3
+scale_in_scale(Rng *rng, size_t i, size_t n)
+{
+	double s = i < 523 ? ldexp(1.0, 1020 - 4 * (int) i) : 0.0;
+
+	(void) rng;
+	(void) n;
+	return make_box(s / 100 - s / 2,
+					s / 100 - s / 2,
+					s / 100 - s / 2,
+					s / 2 + s / 100,
+					s / 2 + s / 100,
+					s / 2 + s / 100);
+}
+
 static const struct
 {
 	const char *name;
@@ -298,6 +315,7 @@ static const struct
 	{"some giants", some_giants},
 	{"one far away", one_far_away},
 	{"all scales", all_scales},
+	{"scale in scale", scale_in_scale},
 };
 
 #endif /* BVH_TEST_KINDS_H */
