@@ -74,6 +74,10 @@ BEGIN
   RETURN (plan #>> '{0,Plan,Shared Hit Blocks}')::bigint + (plan #>> '{0,Plan,Shared Read Blocks}')::bigint;
 END $$;
 
+-- where a tree in shared memory is forced, the first scan that it could answer reads all pages
+SELECT use_path('index');
+SELECT kind FROM many WHERE b && box3d(1, 1, 1) \g /dev/null
+SELECT use_path('any');
 \set near 'b <-> box3d(500, 500, 500) < 15'
 SELECT cmp_ok((SELECT count(*) FROM many WHERE (:near) IS TRUE), '<', 20::bigint, 'so few rows are there');
 SELECT matches(plan_of('SELECT id FROM many WHERE ' || :'near' || ' ORDER BY b <-> box3d(500, 500, 500) LIMIT 100'),
