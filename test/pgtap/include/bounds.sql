@@ -131,6 +131,11 @@ SELECT test_probes('SELECT n FROM seeds WHERE EXISTS (SELECT FROM many WHERE @ A
 SELECT test_probes('SELECT n FROM seeds WHERE NOT EXISTS (SELECT FROM many WHERE @ AND id <> n)', 'b <-> q < r');
 SELECT test_probes('SELECT n, id, r3 FROM seeds JOIN radii USING (r) JOIN many ON @', 'b <-> q < r3');
 SELECT test_probes('SELECT n, l.id FROM seeds, LATERAL (SELECT id, b FROM many WHERE id > n) l WHERE @', 'b <-> q < r');
+-- what is lent to an index is taken back: the other condition is a filter as it is
+SELECT use_path('index');
+SELECT matches(plan_of('SELECT n, id FROM seeds LEFT JOIN many ON b <-> q < r AND b <-> box3d(500, 500, 500) < 400'),
+  'Index Cond: \(b && box3d_bound\(seeds.q, seeds.r\)\)\n *Filter: \(\(\(b <-> [^&]*$', 'a probe beside a bound');
+SELECT use_path('any');
 RESET bvhindex.enable_join;
 
 -- changed rows
@@ -233,6 +238,9 @@ CREATE INDEX many_b ON many USING :method (b);
 CREATE VIEW guarded WITH (security_barrier) AS SELECT * FROM many WHERE id <> 7;
 SELECT unalike(plan_of('SELECT id FROM guarded WHERE ' || :'near'), '%Index Cond%', 'not before the conditions of a security barrier');
 SELECT set_eq('SELECT id FROM guarded WHERE ' || :'near', 'SELECT id FROM many WHERE id <> 7 AND (' || :'near' || ') IS TRUE', 'whose rows are right');
+SET bvhindex.enable_join = off;
+SELECT unalike(plan_of('SELECT n, id FROM seeds JOIN guarded ON b <-> q < r'), '%Index Cond%', 'nor by a probe');
+RESET bvhindex.enable_join;
 CREATE VIEW guarding WITH (security_barrier) AS SELECT * FROM many WHERE b <-> box3d(500, 500, 500) < 15;
 SELECT matches(plan_of('SELECT id FROM guarding WHERE kind = 3'), 'Index Cond: \(b && ', 'the condition of the barrier itself');
 CREATE ROLE bvh_bound_joe;
