@@ -169,6 +169,10 @@ SELECT matches(plan_of(format('SELECT id FROM many WHERE %s', c)), 'Index Cond: 
 SELECT is((SELECT count(*)::int FROM many WHERE b <-> :ray < -1), 0, 'not before the start');
 SELECT is((SELECT count(*)::int FROM many WHERE b <-> :ray <= 'Infinity'), 30000, 'what is never met is met at Infinity');
 SELECT unalike(plan_of(format('SELECT id FROM many WHERE b <-> %s <= ''Infinity''', :'ray')), '%Index%', 'so that bounds nothing');
+PREPARE hits(float8) AS SELECT id FROM many WHERE b <-> ray3d(-10, 500, 500, 1, 0.01, 0) <= $1;
+SET plan_cache_mode = force_generic_plan;
+SELECT unalike(plan_of('EXECUTE hits(5)'), '%Index Cond%', 'nor does a time that is not known, which may be that');
+RESET plan_cache_mode;
 SELECT cmp_ok(pages_of(format('SELECT id FROM many WHERE b <-> %1$s < 900 ORDER BY b <-> %1$s LIMIT 10000', :'ray')), '<', 150::bigint, 'all hits of a ray: few pages');
 SELECT matches(plan_of('SELECT * FROM (VALUES (ray3d(-10, 500, 500, 1, 0, 0))) v(r), LATERAL (SELECT id FROM many WHERE b <-> r < 100 ORDER BY b <-> r LIMIT 1 OFFSET 0) s'), 'Index Cond: \(b && ''', 'rays of rows');
 -- times of entry are rounded; at each of them, and the numbers beside it, all are found
