@@ -174,9 +174,20 @@ box3d_intersection(PG_FUNCTION_ARGS)
 	PG_RETURN_BOX3_P(box);
 }
 
+/* the error for finite bounds that no float8 can hold */
+static void
+out_of_range(const char *what)
+{
+	ereport(ERROR,
+			errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+			errmsg("bound of a box is out of range: %s", what),
+			errhint("float8 holds numbers up to 1.8e308; use Infinity for a side without "
+					"end."));
+}
+
 /*
- * box3d_add --- a + b, where the sum of finite numbers must be finite; as float8pl, whose
- * error it raises
+ * box3d_add --- a + b, where the sum of finite numbers must be finite, and that of
+ * infinite ones a number
  */
 double
 box3d_add(double a, double b)
@@ -184,7 +195,14 @@ box3d_add(double a, double b)
 	double sum = a + b;
 
 	if (isinf(sum) && isfinite(a) && isfinite(b))
-		float_overflow_error();
+		out_of_range(psprintf("%s + %s", float8out_internal(a), float8out_internal(b)));
+	if (isnan(sum) && !isnan(a) && !isnan(b))
+		ereport(ERROR,
+				errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				errmsg("bound of a box would not be a number: %s + %s",
+					   float8out_internal(a),
+					   float8out_internal(b)),
+				errhint("A bound at infinity cannot be moved back by Infinity."));
 	return sum;
 }
 
@@ -195,7 +213,6 @@ expand(FunctionCallInfo fcinfo, const Box3 *box, const double r[3])
 	double lo[3];
 	double hi[3];
 	bool is_empty = false;
-	bool has_nan = false;
 
 	for (int d = 0; d < 3; d++)
 	{
@@ -207,10 +224,8 @@ expand(FunctionCallInfo fcinfo, const Box3 *box, const double r[3])
 		lo[d] = box3d_add(box->lo[d], -r[d]);
 		hi[d] = box3d_add(box->hi[d], r[d]);
 		is_empty |= lo[d] > hi[d];
-		has_nan |= isnan(lo[d]) || isnan(hi[d]);
 	}
-	/* Infinity less infinity is an error, whatever the other sides are */
-	if (is_empty && !has_nan)
+	if (is_empty)
 		PG_RETURN_NULL();
 	PG_RETURN_BOX3_P(box3d_from_corners(lo, hi));
 }
@@ -310,7 +325,8 @@ box3d_transform(PG_FUNCTION_ARGS)
 	box3_transform(box, m, lo, hi);
 	for (int d = 0; d < 3; d++)
 		if (!(isfinite(lo[d]) && isfinite(hi[d])) && !takes_infinity(box, &m[d * 4]))
-			float_overflow_error();
+			out_of_range(
+				psprintf("%s mapped by the matrix", box3d_to_text(box->lo, box->hi)));
 	PG_RETURN_BOX3_P(box3d_from_corners(lo, hi));
 }
 

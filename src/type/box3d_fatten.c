@@ -13,6 +13,7 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
 #include <math.h>
 
 #include "access/htup_details.h"
@@ -30,6 +31,10 @@
 
 BVH_FUNCTION(box3d_fatten);
 BVH_FUNCTION(bvh_fatten);
+
+#define ARGUMENTS_HINT                                                                   \
+	"The arguments of bvh_fatten() are the fat column, the tight column, the margin, "   \
+	"and optionally a column with the displacement."
 
 /* steps ahead that a new fat box has room for */
 #define STEPS_AHEAD 4.0
@@ -144,9 +149,7 @@ find_column(Relation rel, const char *name)
 				errmsg("column \"%s\" of relation \"%s\" does not exist",
 					   name,
 					   RelationGetRelationName(rel)),
-				errhint(
-					"The arguments of bvh_fatten() are the fat column, the tight column, "
-					"the margin, and optionally a column with the displacement."));
+				errhint(ARGUMENTS_HINT));
 	return column;
 }
 
@@ -160,7 +163,8 @@ check_column(Relation rel, int column, bool is_right, const char *wanted)
 					   NameStr(TupleDescAttr(RelationGetDescr(rel), column - 1)->attname),
 					   RelationGetRelationName(rel),
 					   format_type_be(SPI_gettypeid(RelationGetDescr(rel), column)),
-					   wanted));
+					   wanted),
+				errhint(ARGUMENTS_HINT));
 }
 
 /* what a BEFORE trigger sees of a generated column is of the row before, or nothing */
@@ -185,6 +189,7 @@ check_not_generated(Relation rel, int column)
 static void
 check_call(FunctionCallInfo fcinfo)
 {
+	const TriggerData *trigger = (TriggerData *) fcinfo->context;
 	TriggerEvent event;
 
 	if (!CALLED_AS_TRIGGER(fcinfo))
@@ -192,13 +197,40 @@ check_call(FunctionCallInfo fcinfo)
 				errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				errmsg("bvh_fatten() must be called as a trigger"),
 				errhint("box3d_fatten() is the function to call in a query."));
-	event = ((TriggerData *) fcinfo->context)->tg_event;
+	event = trigger->tg_event;
 	if (!TRIGGER_FIRED_BEFORE(event) || !TRIGGER_FIRED_FOR_ROW(event) ||
 		!(TRIGGER_FIRED_BY_INSERT(event) || TRIGGER_FIRED_BY_UPDATE(event)))
+		ereport(
+			ERROR,
+			errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+			errmsg("trigger \"%s\" of table \"%s\" calls bvh_fatten(), but not BEFORE "
+				   "INSERT OR UPDATE ... FOR EACH ROW",
+				   trigger->tg_trigger->tgname,
+				   RelationGetRelationName(trigger->tg_relation)),
+			errhint("It can only change rows that are about to be written."));
+}
+
+/* the number that an argument is; as float8in() reads it */
+static double
+read_margin(const Trigger *trigger, const char *text)
+{
+	char *end;
+	double margin;
+
+	errno = 0;
+	margin = strtod(text, &end);
+	if (errno == ERANGE && margin != 0.0 && !isinf(margin))
+		errno = 0; /* a very small number */
+	while (end != text && isspace((unsigned char) *end))
+		end++;
+	if (errno != 0 || end == text || *end != '\0')
 		ereport(ERROR,
-				errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				errmsg("bvh_fatten() must be a trigger BEFORE INSERT OR UPDATE ... FOR "
-					   "EACH ROW"));
+				errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				errmsg("margin of trigger \"%s\" is not a float8: \"%s\"",
+					   trigger->tgname,
+					   text),
+				errhint(ARGUMENTS_HINT));
+	return check_margin(margin);
 }
 
 static Fattening *
@@ -215,12 +247,10 @@ read_arguments(const TriggerData *trigger, MemoryContext cxt)
 				errmsg("trigger \"%s\" gives bvh_fatten() %d arguments, not 3 or 4",
 					   trigger->tg_trigger->tgname,
 					   nargs),
-				errhint("They are the fat column, the tight column, the margin, and "
-						"optionally a column with the displacement."));
+				errhint(ARGUMENTS_HINT));
 	fattening->fat = find_column(rel, args[FAT_COLUMN]);
 	fattening->tight = find_column(rel, args[TIGHT_COLUMN]);
-	fattening->margin = check_margin(
-		DatumGetFloat8(DirectFunctionCall1(float8in, CStringGetDatum(args[MARGIN]))));
+	fattening->margin = read_margin(trigger->tg_trigger, args[MARGIN]);
 	/* a domain might refuse what we put there, and nobody would ask it */
 	check_column(rel,
 				 fattening->fat,

@@ -189,7 +189,12 @@ way_between(double from, double to)
 	double error = (to - (way - back)) - (from + back);
 
 	if (isinf(way) && isfinite(from) && isfinite(to))
-		float_overflow_error();
+		ereport(ERROR,
+				errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				errmsg("direction of a segment is out of range: %s - %s",
+					   float8out_internal(to),
+					   float8out_internal(from)),
+				errhint("float8 holds numbers up to 1.8e308."));
 	/* Knuth's two-sum: way + error is what the difference is */
 	if (way > 0.0 && error > 0.0)
 		return nextafter(way, INFINITY);
