@@ -34,19 +34,6 @@ is_bvh_index(Relation index)
 	return index->rd_indam->ambeginscan == bvhbeginscan;
 }
 
-/* a bvh index; GiST knows nothing of a cache */
-static Relation
-open_bvh_index(Oid oid)
-{
-	Relation index = bvh_open_index(oid, AccessShareLock);
-
-	if (!is_bvh_index(index))
-		ereport(ERROR,
-				errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is not a bvh index", RelationGetRelationName(index)));
-	return index;
-}
-
 /*
  * bvh_cache_load(regclass) --- see that the index has a tree in shared memory
  *
@@ -55,7 +42,7 @@ open_bvh_index(Oid oid)
 Datum
 bvh_cache_load(PG_FUNCTION_ARGS)
 {
-	Relation index = open_bvh_index(PG_GETARG_OID(0));
+	Relation index = bvh_open_index(PG_GETARG_OID(0), AccessShareLock, false);
 	Oid table = index->rd_index->indrelid;
 	AclResult result = pg_class_aclcheck(table, GetUserId(), ACL_SELECT);
 	int64 nboxes;
@@ -73,7 +60,7 @@ bvh_cache_load(PG_FUNCTION_ARGS)
 Datum
 bvh_cache_drop(PG_FUNCTION_ARGS)
 {
-	Relation index = open_bvh_index(PG_GETARG_OID(0));
+	Relation index = bvh_open_index(PG_GETARG_OID(0), AccessShareLock, false);
 	bool was_there;
 
 	if (!bvh_owns_relation(RelationGetRelid(index)))

@@ -234,7 +234,7 @@ bvh_check(PG_FUNCTION_ARGS)
 
 	/* the table first, as everybody locks them */
 	heap = OidIsValid(heap_oid) ? table_open(heap_oid, ShareLock) : NULL;
-	check.index = bvh_open_index(index_oid, ShareLock);
+	check.index = bvh_open_index(index_oid, ShareLock, true);
 	if (heap == NULL || heap_oid != IndexGetRelation(index_oid, false))
 		ereport(ERROR,
 				errcode(ERRCODE_UNDEFINED_TABLE),

@@ -169,7 +169,7 @@ add_node(void *context, const BvhVisit *visit, Page page)
 Datum
 bvh_nodes(PG_FUNCTION_ARGS)
 {
-	Relation index = bvh_open_index(PG_GETARG_OID(0), AccessShareLock);
+	Relation index = bvh_open_index(PG_GETARG_OID(0), AccessShareLock, true);
 	BvhWalker walker = {add_node, NULL};
 	NodesContext nodes = {0};
 
@@ -295,7 +295,7 @@ level_array(const int64 *numbers, int height)
 Datum
 bvh_stats(PG_FUNCTION_ARGS)
 {
-	Relation index = bvh_open_index(PG_GETARG_OID(0), AccessShareLock);
+	Relation index = bvh_open_index(PG_GETARG_OID(0), AccessShareLock, true);
 	BvhWalker walker = {add_page, NULL};
 	StatsContext stats = {0};
 	Datum values[10];

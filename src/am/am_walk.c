@@ -24,26 +24,38 @@
 /*
  * bvh_open_index --- open an index whose pages hold boxes as we know them
  *
- * That is a bvh index, or a GiST index with our operator class and no other
- * key column.  An error for anything else, and for an index that is not valid.
+ * That is a bvh index, or, if it may be one, a GiST index with our operator class
+ * and no other key column.  An error for anything else, and for an index that is
+ * not valid.
  */
 Relation
-bvh_open_index(Oid oid, LOCKMODE lockmode)
+bvh_open_index(Oid oid, LOCKMODE lockmode, bool may_be_gist)
 {
 	Relation index = relation_open(oid, lockmode);
 	FmgrInfo *consistent = NULL;
 
+	if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
+		ereport(ERROR,
+				errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				errmsg("\"%s\" is a partitioned index", RelationGetRelationName(index)),
+				errhint(
+					"Name the index of a partition; pg_partition_tree() lists them."));
 	if (index->rd_rel->relkind == RELKIND_INDEX &&
-		(index->rd_rel->relam == GIST_AM_OID ||
+		((may_be_gist && index->rd_rel->relam == GIST_AM_OID) ||
 		 index->rd_indam->ambeginscan == bvhbeginscan) &&
 		IndexRelationGetNumberOfKeyAttributes(index) == 1)
 		consistent = index_getprocinfo(index, 1, GIST_CONSISTENT_PROC);
 	if (consistent == NULL || consistent->fn_addr != box3d_gist_consistent)
 		ereport(ERROR,
 				errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				errmsg("\"%s\" is not an index on boxes", RelationGetRelationName(index)),
-				errdetail("It must be an index with one key column, of access method bvh "
-						  "or gist, with operator class box3d_ops."));
+				may_be_gist
+					? errmsg("\"%s\" is not an index on boxes",
+							 RelationGetRelationName(index))
+					: errmsg("\"%s\" is not a bvh index", RelationGetRelationName(index)),
+				may_be_gist
+					? errdetail("It must be an index with one key column, of access "
+								"method bvh or gist, with operator class box3d_ops.")
+					: errhint("Only indexes of access method bvh are cached."));
 	if (RELATION_IS_OTHER_TEMP(index))
 		ereport(ERROR,
 				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

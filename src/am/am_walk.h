@@ -48,7 +48,7 @@ typedef struct BvhWalker
 				   const char *problem);
 } BvhWalker;
 
-extern Relation bvh_open_index(Oid oid, LOCKMODE lockmode);
+extern Relation bvh_open_index(Oid oid, LOCKMODE lockmode, bool may_be_gist);
 extern void bvh_walk(Relation index, const BvhWalker *walker, void *context);
 
 #endif /* BVH_AM_WALK_H */

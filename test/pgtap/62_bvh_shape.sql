@@ -191,7 +191,11 @@ CREATE TABLE parts (b box3d) PARTITION BY HASH (b);
 CREATE INDEX parts_b ON parts USING bvh (b);
 CREATE VIEW one AS SELECT 1 AS one;
 SELECT throws_ok(format('SELECT %s(%L)', f, r), '42809', format('"%s" is not an index on boxes', r), format('%s: %s', f, r))
-  FROM unnest(ARRAY['bvh_check', 'bvh_stats', 'bvh_nodes']) f, unnest(ARRAY['tiles', 'tiles_btree', 'words_gist', 'words_both', 'parts_b', 'one', 'kinds']) r;
+  FROM unnest(ARRAY['bvh_check', 'bvh_stats', 'bvh_nodes']) f, unnest(ARRAY['tiles', 'tiles_btree', 'words_gist', 'words_both', 'one', 'kinds']) r;
+SELECT throws_ok(format('SELECT %s(%L)', f, 'parts_b'), '42809', '"parts_b" is a partitioned index', f || ': a partitioned index')
+  FROM unnest(ARRAY['bvh_check', 'bvh_stats', 'bvh_nodes', 'bvh_cache_load', 'bvh_cache_drop']) f;
+SELECT throws_ok(format('SELECT %s(%L)', f, r), '42809', format('"%s" is not a bvh index', r), format('%s: %s', f, r))
+  FROM unnest(ARRAY['bvh_cache_load', 'bvh_cache_drop']) f, unnest(ARRAY['tiles', 'tiles_btree', 'words_gist', 'tiles_gist2', 'one']) r;
 SELECT throws_ok(format('SELECT %s(1)', f), 'XX000', NULL, f || ': no relation') FROM unnest(ARRAY['bvh_check', 'bvh_stats', 'bvh_nodes']) f;
 SELECT is_empty('SELECT * FROM bvh_check(NULL)', 'bvh_check(NULL)');
 
