@@ -48,6 +48,7 @@ typedef struct Build
 	int slot;
 	CacheTree *tree; /* delta and, later, tree */
 	uint64 counted;  /* bytes that it has taken of what there is for all */
+	uint64 wanted;   /* bytes that it would have taken, had there been room */
 	Relation index;
 	CacheBuildResult result;
 } Build;
@@ -183,6 +184,7 @@ count_bytes(Build *build, uint64 bytes)
 	if (!bvh_cache_make_room(build->control, bytes, build->slot))
 	{
 		build->result = CACHE_FULL;
+		build->wanted = build->counted + bytes;
 		return false;
 	}
 	build->counted += bytes;
@@ -412,15 +414,32 @@ build_tree(Build *build)
 		make_set(&items, build->tree->delta->capacity, &set);
 }
 
-/* bvh_cache_build --- build the tree of an index, unless someone else does */
-CacheBuildResult
-bvh_cache_build(Relation index)
+/* what to say of an index for which there is no memory */
+static void
+complain_of_memory(int elevel, Relation index, uint64 wanted)
+{
+	ereport(elevel,
+			errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			errmsg("no memory to cache index \"%s\"", RelationGetRelationName(index)),
+			wanted > 0
+				? errdetail("Its tree takes at least %llu kB, and all trees together "
+							"may take %d kB.",
+							(unsigned long long) (wanted / 1024 + 1),
+							bvh_cache_size)
+				: 0,
+			errhint("You might need to increase bvhindex.cache_size."));
+}
+
+/* build the tree; wanted is how much it takes, if there is no memory and that is known */
+static CacheBuildResult
+build_index(Relation index, uint64 *wanted)
 {
 	MemoryContext old = CurrentMemoryContext;
 	MemoryContext context;
 	CacheKey key;
 	Build build = {.control = bvh_cache_control(), .index = index, .result = CACHE_FULL};
 
+	*wanted = 0;
 	if (build.control == NULL || RecoveryInProgress())
 		return CACHE_OFF;
 	bvh_cache_tidy(build.control);
@@ -447,11 +466,19 @@ bvh_cache_build(Relation index)
 	if (build.result == CACHE_FULL && !build.entry->was_too_large)
 	{
 		build.entry->was_too_large = true;
-		ereport(LOG,
-				errmsg("no memory to cache index \"%s\"", RelationGetRelationName(index)),
-				errhint("You might need to increase bvhindex.cache_size."));
+		complain_of_memory(LOG, index, build.wanted);
 	}
+	*wanted = build.wanted;
 	return build.result;
+}
+
+/* bvh_cache_build --- build the tree of an index, unless someone else does */
+CacheBuildResult
+bvh_cache_build(Relation index)
+{
+	uint64 wanted;
+
+	return build_index(index, &wanted);
 }
 
 /*
@@ -506,6 +533,8 @@ int64
 bvh_cache_build_now(Relation index)
 {
 	CacheControl *control = bvh_cache_control();
+	const char *name = RelationGetRelationName(index);
+	uint64 wanted;
 
 	if (control == NULL)
 		ereport(ERROR,
@@ -516,12 +545,16 @@ bvh_cache_build_now(Relation index)
 	if (RecoveryInProgress())
 		ereport(ERROR,
 				errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				errmsg("indexes are not cached during recovery"));
+				errmsg("cannot cache index \"%s\" during recovery", name),
+				errhint("Searches on a standby read the pages of the index."));
 	if (index->rd_rel->relpersistence == RELPERSISTENCE_TEMP)
 		ereport(ERROR,
 				errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				errmsg("temporary indexes are not cached"));
+				errmsg("cannot cache temporary index \"%s\"", name),
+				errhint("Searches read its pages, which are in memory of the session."));
 
+	/* what it has is worth nothing if there may not be so much any more */
+	bvh_cache_trim(control);
 	for (;;)
 	{
 		CacheKey key;
@@ -535,7 +568,7 @@ bvh_cache_build_now(Relation index)
 		if (tree != NULL)
 			return (int64) bvh_tree_nboxes(tree->tree);
 
-		switch (bvh_cache_build(index))
+		switch (build_index(index, &wanted))
 		{
 			case CACHE_BUILT:
 			case CACHE_DISTURBED:
@@ -544,16 +577,16 @@ bvh_cache_build_now(Relation index)
 				wait_for_other(index);
 				break;
 			case CACHE_FULL:
-				ereport(ERROR,
-						errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-						errmsg("no memory to cache index \"%s\"",
-							   RelationGetRelationName(index)),
-						errhint("You might need to increase bvhindex.cache_size."));
+				complain_of_memory(ERROR, index, wanted);
 				break;
 			case CACHE_OFF:
 				ereport(ERROR,
 						errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-						errmsg("bvhindex.cache_size is 0"));
+						errmsg("cannot cache index \"%s\" while bvhindex.cache_size is 0",
+							   name),
+						errhint(
+							"Set bvhindex.cache_size in the configuration, and reload "
+							"it."));
 		}
 		CHECK_FOR_INTERRUPTS();
 	}

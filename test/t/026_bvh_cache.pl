@@ -115,9 +115,9 @@ refused('SET ROLE reader; SELECT * FROM bvh_cache_memory()', qr/permission denie
 is(one($node, 'GRANT pg_read_all_stats TO reader; SET ROLE reader; SELECT count(*) > 0 FROM bvh_cache'), 't', 'but those who may see all statistics');
 is(one($node, 'SET ROLE reader; SELECT used - this_database FROM bvh_cache_memory()'), 0, 'and how much memory that is');
 $node->safe_psql('postgres', 'CREATE TEMP TABLE x AS SELECT 1; CREATE TABLE g (b box3d); CREATE INDEX g_b ON g USING gist (b); CREATE INDEX g_h ON g USING hash (b)');
-refused('SELECT bvh_cache_load($$g_b$$)', qr/"g_b" is not a bvh index/, 'GiST has no cache');
-refused('SELECT bvh_cache_load($$g_h$$)', qr/"g_h" is not an index on boxes/, 'nor has another index');
-refused('CREATE TEMP TABLE y (b box3d); CREATE INDEX y_b ON y USING bvh (b); SELECT bvh_cache_load($$y_b$$)', qr/temporary indexes are not cached/, 'nor has a temporary one');
+refused('SELECT bvh_cache_load($$g_b$$)', qr/"g_b" is not a bvh index\nHINT:  Only indexes of access method bvh are cached/, 'GiST has no cache');
+refused('SELECT bvh_cache_load($$g_h$$)', qr/"g_h" is not a bvh index/, 'nor has another index');
+refused('CREATE TEMP TABLE y (b box3d); CREATE INDEX y_b ON y USING bvh (b); SELECT bvh_cache_load($$y_b$$)', qr/cannot cache temporary index "y_b"/, 'nor has a temporary one');
 
 # ---------------------------------------------------------------- other files
 
@@ -357,7 +357,7 @@ my $full = qr/no memory to cache index "t_b"/;
 my $from = -s $node->logfile;
 $node->append_conf('postgresql.conf', "bvhindex.cache_size = 2MB\nmax_worker_processes = 0\n");
 $node->restart;
-refused('SELECT bvh_cache_load($$t_b$$)', qr/$full\nHINT:  You might need to increase bvhindex.cache_size/, 'no memory');
+refused('SELECT bvh_cache_load($$t_b$$)', qr/$full\nDETAIL:  Its tree takes at least \d+ kB, and all trees together may take 2048 kB\.\nHINT:  You might need to increase bvhindex.cache_size/, 'no memory');
 searches(300);
 is(cache('state, bytes'), 'cold|0', 'no tree then');
 is(logged(qr/LOG:  $full/, $from), 1, 'the log says so once');
@@ -426,8 +426,13 @@ is(cache('state') . cache('state', 'o_b'), 'readycold', 'by the tree used last')
 set_size('0');
 one($node, 'SET enable_seqscan = off; SELECT count(*) FROM small WHERE b && box3d(1, 1, 1)');
 is(cache('state') . memory('this_database'), 'cold0', 'and nothing, without any');
+set_size('64MB');
+one($node, 'SELECT bvh_cache_load($$t_b$$)');
+set_size('1MB');
+refused('SELECT bvh_cache_load($$t_b$$)', $full, 'what is there is not loaded, either, if it is too large now');
+set_size('0');
 $node->restart;
-refused('SELECT bvh_cache_load($$t_b$$)', qr/bvhindex.cache_size is 0/, 'a cache that is off');
+refused('SELECT bvh_cache_load($$t_b$$)', qr/cannot cache index "t_b" while bvhindex.cache_size is 0/, 'a cache that is off');
 searches(100);
 is(one($node, q{SELECT coalesce(sum(hits), 0) FROM bvh_cache}), 0, 'answers nothing');
 $node->append_conf('postgresql.conf', "bvhindex.cache_size = 64MB\nmax_worker_processes = 8\n");
@@ -444,7 +449,7 @@ $node->safe_psql('postgres', 'DELETE FROM t WHERE id % 2 = 0; VACUUM t; INSERT I
 $node->wait_for_catchup($standby);
 is_agreed($standby, 'postgres', 't', 't_b', 'on a standby, pages answer');
 my (undef, undef, $complaint) = $standby->psql('postgres', 'SELECT bvh_cache_load($$t_b$$)');
-like($complaint, qr/indexes are not cached during recovery/, 'and nothing is loaded');
+like($complaint, qr/cannot cache index "t_b" during recovery/, 'and nothing is loaded');
 is(one($standby, 'SELECT count(*) FROM bvh_cache'), 0, 'or seen');
 $standby->promote;
 $standby->safe_psql('postgres', 'INSERT INTO t ' . random_boxes(90001, 500));
