@@ -91,6 +91,32 @@ may_bound(const BoxBound *bound)
 	return number < INFINITY || (bound->is_ray && !bound->is_equal);
 }
 
+/* as a float8; the planner has made constants of what it could */
+static Node *
+widen(Node *number)
+{
+	const Const *constant = (const Const *) number;
+
+	if (exprType(number) != FLOAT4OID)
+		return number;
+	if (IsA(number, Const))
+		return (Node *) makeConst(FLOAT8OID,
+								  -1,
+								  InvalidOid,
+								  sizeof(float8),
+								  constant->constisnull ? (Datum) 0
+														: Float8GetDatum(DatumGetFloat4(
+															  constant->constvalue)),
+								  constant->constisnull,
+								  FLOAT8PASSBYVAL);
+	return (Node *) makeFuncExpr(F_FLOAT8_FLOAT4,
+								 FLOAT8OID,
+								 list_make1(number),
+								 InvalidOid,
+								 InvalidOid,
+								 COERCE_IMPLICIT_CAST);
+}
+
 /*
  * box3d_match_bound --- is it a comparison that bounds a distance from above?
  */
@@ -98,26 +124,35 @@ bool
 box3d_match_bound(Node *clause, BoxBound *bound)
 {
 	List *args;
+	Oid compare = IsA(clause, OpExpr) ? called_function(clause, &args) : InvalidOid;
 	Node *distance;
+	Node *limit;
 
-	switch (IsA(clause, OpExpr) ? called_function(clause, &args) : InvalidOid)
+	switch (compare)
 	{
 		case F_FLOAT8LT:
 		case F_FLOAT8LE:
+		case F_FLOAT84LT:
+		case F_FLOAT84LE:
 			distance = linitial(args);
-			bound->limit = lsecond(args);
+			limit = lsecond(args);
 			break;
 		case F_FLOAT8GT:
 		case F_FLOAT8GE:
+		case F_FLOAT48GT:
+		case F_FLOAT48GE:
 			distance = lsecond(args);
-			bound->limit = linitial(args);
+			limit = linitial(args);
 			break;
 		default:
 			return false;
 	}
-	bound->is_equal = get_opcode(((OpExpr *) clause)->opno) == F_FLOAT8LE ||
-					  get_opcode(((OpExpr *) clause)->opno) == F_FLOAT8GE;
-	return match_distance(distance, bound) && may_bound(bound);
+	if (!match_distance(distance, bound))
+		return false;
+	bound->is_equal = compare == F_FLOAT8LE || compare == F_FLOAT84LE ||
+					  compare == F_FLOAT8GE || compare == F_FLOAT48GE;
+	bound->limit = widen(limit);
+	return may_bound(bound);
 }
 
 /*

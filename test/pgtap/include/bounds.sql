@@ -6,11 +6,14 @@
 -- ---------------------------------------------------------------------------
 
 -- the numbers are distances of rows, so that many are exactly on the border
-CREATE TABLE limits (id int, b box3d, r float8);
+CREATE TABLE limits (id int, b box3d, r float8,
+  s real GENERATED ALWAYS AS (CASE WHEN abs(r) = 0 OR abs(r) BETWEEN 1e-30 AND 1e30 OR r IN ('NaN', 'Infinity', '-Infinity') THEN r END::real) STORED);
 CREATE TABLE forms (form text, cond text);
 INSERT INTO forms SELECT format(f, d), 'Index Cond: \(b && box3d_bound\(q.b, q.r\)\)' FROM unnest('{<->,<#>,<=>}'::text[]) d,
   unnest('{t.b %s q.b < q.r,t.b %s q.b <= q.r,q.r > q.b %s t.b,q.r >= t.b %s q.b}'::text[]) f;
 INSERT INTO forms VALUES ('box3d_distance(t.b, q.b) <= q.r', 'Index Cond: \(b && box3d_bound\(q.b, q.r\)\)'),
+  ('t.b <-> q.b < q.s', 'Index Cond: \(b && box3d_bound\(q.b, \(q.s\)::double precision\)\)'),
+  ('q.s >= t.b <-> q.b', 'Index Cond: \(b && box3d_bound\(q.b, \(q.s\)::double precision\)\)'),
   ('t.b <-> q.b <= q.r AND t.b <-> q.b <= abs(q.r)', 'Index Cond: \(\(b && box3d_bound\(q.b, q.r\)\) AND \(b && box3d_bound\(q.b, abs\(q.r\)\)\)\)');
 
 -- bound_disagreements(tbl): no index is between the function, and IS TRUE
@@ -88,6 +91,11 @@ SELECT cmp_ok(pages_of('SELECT id FROM many WHERE ' || :'near' || ' AND kind = 9
 SELECT cmp_ok(pages_of('SELECT id FROM many WHERE ' || :'near'), '<', 60::bigint, 'and without an order');
 SELECT results_eq('SELECT id FROM many WHERE ' || :'near' || ' ORDER BY b <-> box3d(500, 500, 500) LIMIT 5',
   'SELECT id FROM many WHERE (' || :'near' || ') IS TRUE ORDER BY box3d_distance(b, box3d(500, 500, 500)) LIMIT 5', 'the nearest');
+SELECT matches(plan_of(format('SELECT id FROM many WHERE %s', c)), 'Index Cond: \(b && ''', c) FROM unnest(ARRAY[
+  'b <-> box3d(500, 500, 500) < 15::real', 'b <-> box3d(500, 500, 500) <= 15::real', '15::real > b <#> box3d(500, 500, 500)', '15::real >= b <=> box3d(500, 500, 500)']) c;
+SELECT unalike(plan_of(format('SELECT id FROM many WHERE %s', c)), '%Index Cond%', c || ': bounds nothing') FROM unnest(ARRAY['b <-> box3d(0, 0, 0) > 5::real',
+  '5::real <= b <-> box3d(0, 0, 0)', 'b <-> box3d(0, 0, 0) = 5::real', 'b <-> box3d(0, 0, 0) < ''NaN''::real', 'b <-> box3d(0, 0, 0) <= ''Infinity''::real', 'b <-> box3d(0, 0, 0) < NULL::real']) c;
+SELECT set_eq('SELECT id FROM many WHERE b <-> box3d(500, 500, 500) <= 15.1::real', 'SELECT id FROM many WHERE (b <-> box3d(500, 500, 500) <= 15.1::real) IS TRUE', 'a number of type real: the same rows');
 SELECT unalike(plan_of('SELECT id FROM many WHERE b <-> box3d(0, 0, 0) < ''NaN'''), '%Index Cond%', 'NaN is above all distances');
 SELECT is((SELECT count(*)::int FROM many WHERE b <-> box3d(0, 0, 0) < 'NaN'), 30000, 'so all rows are nearer');
 SELECT unalike(plan_of(format('SELECT id FROM many WHERE %s', c)), '%Index Cond%', c || ': bounds nothing') FROM unnest(ARRAY[
