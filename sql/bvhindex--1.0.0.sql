@@ -1414,6 +1414,17 @@ COMMENT ON FUNCTION bvh_cache_entries() IS 'the rows of view bvh_cache';
 CREATE VIEW bvh_cache AS SELECT * FROM bvh_cache_entries();
 COMMENT ON VIEW bvh_cache IS
   'bvh indexes of this database and their trees in shared memory; all for members of pg_read_all_stats, else one''s own';
+COMMENT ON COLUMN bvh_cache.index IS 'the index';
+COMMENT ON COLUMN bvh_cache.state IS 'cold: no tree; building: the first one is under way; ready; rebuilding: ready, with the next one under way';
+COMMENT ON COLUMN bvh_cache.generation IS 'number of the tree, which grows with each that is built; 0 for none';
+COMMENT ON COLUMN bvh_cache.boxes IS 'boxes in the tree';
+COMMENT ON COLUMN bvh_cache.delta IS 'rows inserted since, which are searched beside the tree';
+COMMENT ON COLUMN bvh_cache.bytes IS 'memory that the tree takes, and the room for such rows';
+COMMENT ON COLUMN bvh_cache.hits IS 'scans that a tree answered';
+COMMENT ON COLUMN bvh_cache.misses IS 'scans since the last build that walked pages for want of a tree';
+COMMENT ON COLUMN bvh_cache.builds IS 'how often a tree was built';
+COMMENT ON COLUMN bvh_cache.last_build IS 'when the last one was finished; NULL for never';
+COMMENT ON COLUMN bvh_cache.last_build_ms IS 'how long that took, in milliseconds';
 GRANT SELECT ON bvh_cache TO PUBLIC;
 
 CREATE FUNCTION bvh_cache_memory(OUT cache_size bigint, OUT used bigint,

@@ -410,6 +410,9 @@ SELECT is_empty($$SELECT pg_describe_object(classid, objid, 0) FROM members
       -- types of arrays and rows come by themselves
       AND NOT (classid = 'pg_type'::regclass AND EXISTS (SELECT 1 FROM pg_type WHERE oid = objid AND (typelem <> 0 OR typrelid <> 0)))$$,
   'every member of the extension has a comment');
+SELECT is_empty($$SELECT attrelid::regclass, attname FROM members JOIN pg_attribute ON attrelid = objid AND attnum > 0
+    WHERE classid = 'pg_class'::regclass AND col_description(attrelid, attnum) IS NULL$$,
+  'and every column of a view has one');
 SELECT is_empty($$SELECT oid::regprocedure FROM functions WHERE prokind = 'f' AND NOT proisstrict AND proname NOT IN ('box3d_fatten', 'bvh_fatten')$$, 'all functions are strict, but those of fat boxes');
 -- but those that look at an index, which may change, and what only the server calls
 SELECT set_eq($$SELECT proname::text FROM functions WHERE proparallel <> 's'$$,
