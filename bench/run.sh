@@ -26,6 +26,12 @@ cd "$(dirname "$0")/.."
 # shellcheck source=tools/lib.sh
 . tools/lib.sh
 
+# measure.sh runs in another folder
+if [ -n "${DATA:-}" ]; then
+  DATA=$(cd "$DATA" && pwd)
+  export DATA
+fi
+
 tools/setup.sh bench
 stage=$(tools/build.sh)
 
