@@ -594,6 +594,9 @@ build_along_curve(Build *build)
 		if (build->curve[i] == NULL)
 			return BVH_NO_MEMORY;
 	}
+	build->start = env->alloc(env->context, bvh_curve_start_size(build->n));
+	if (build->start == NULL)
+		return BVH_NO_MEMORY;
 	for (size_t i = 0; i < build->n; i++)
 		build->curve[0][i].item = (uint32_t) i;
 	build->order = (char *) &build->curve[0][0].item;
@@ -626,6 +629,7 @@ bvh_build_begin(const BvhEnv *env, const BvhItem *items, size_t n, int leaf_bits
 	(*build)->twigs = NULL;
 	(*build)->plans = NULL;
 	(*build)->curve[0] = (*build)->curve[1] = NULL;
+	(*build)->start = NULL;
 	(*build)->few = BVH_FEW;
 	(*build)->ntwigs = 0;
 	(*build)->nblocks = 0;
@@ -642,6 +646,7 @@ bvh_build_end(Build *build)
 					  build->plans,
 					  build->curve[0],
 					  build->curve[1],
+					  build->start,
 					  build};
 
 	for (size_t i = 0; i < sizeof(chunks) / sizeof(chunks[0]); i++)

@@ -107,10 +107,6 @@ typedef struct Unfilled
 	uint32_t level;
 } Unfilled;
 
-/* of the keys of boxes along the curve */
-#define CURVE_DIGITS 3
-#define CURVE_BITS   11
-
 typedef struct Build
 {
 	const BvhEnv *env;
@@ -125,12 +121,11 @@ typedef struct Build
 	double middle[3];
 	size_t nsteps;
 
-	uint32_t start[CURVE_DIGITS][1 << CURVE_BITS]; /* of each digit, along the curve */
-
 	BvhPrim *prims; /* the chunks of the build */
 	Twig *twigs;
 	Plan *plans;
 	CurveItem *curve[2];
+	uint32_t *start; /* of each digit of the keys along the curve */
 	uint32_t ntwigs;
 
 	/* the order of the items that was found: a uint32_t every so many bytes */
@@ -260,6 +255,7 @@ extern void bvh_make_plans(Build *build);
 extern int bvh_twig_lanes(const Build *build, uint32_t twig, Lane lanes[BVH_WIDTH]);
 
 /* tree_curve.c */
+extern size_t bvh_curve_start_size(size_t n);
 extern void bvh_follow_curve(Build *build, size_t first, size_t n, const Frame *frame);
 extern int bvh_run_lanes(const Build *build, Branch run, Lane lanes[BVH_WIDTH]);
 

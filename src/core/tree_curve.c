@@ -16,9 +16,25 @@
 #define CROWD         16
 #define LESS_OF_FRAME 4
 
-/* keys have CURVE_DIGITS digits, each a step of an LSD radix sort */
+/* keys have so many digits of so many bits, each a step of an LSD radix sort */
+#define DIGITS       3
+#define MOST_BITS    11
 #define SMALL_BITS   8
 #define SMALL_NUMBER 4096
+
+static inline int
+digit_bits(size_t n)
+{
+	/* where many share a cell, they get cells of their own */
+	return n <= SMALL_NUMBER ? SMALL_BITS : MOST_BITS;
+}
+
+/* bvh_curve_start_size --- bytes to be had for build->start, to order n items */
+size_t
+bvh_curve_start_size(size_t n)
+{
+	return DIGITS * sizeof(uint32_t) << digit_bits(n);
+}
 
 /* order items by their keys */
 static void
@@ -27,30 +43,29 @@ sort_curve(Build *build, size_t first, size_t n, int bits)
 	CurveItem *from = build->curve[0] + first;
 	CurveItem *to = build->curve[1] + first;
 	/* not on the stack, as cells within cells are sorted by recursion */
-	uint32_t(*start)[1 << CURVE_BITS] = build->start;
+	uint32_t *start = build->start;
 	uint64_t mask = (UINT64_C(1) << bits) - 1;
 
-	for (int digit = 0; digit < CURVE_DIGITS; digit++)
-		memset(start[digit], 0, sizeof(uint32_t) << bits);
+	memset(start, 0, DIGITS * sizeof(uint32_t) << bits);
 	for (size_t at = 0; at < n; at += TICK_BOXES)
 	{
 		size_t end = n - at < TICK_BOXES ? n : at + TICK_BOXES;
 
 		for (size_t i = at; i < end; i++)
-			for (int digit = 0; digit < CURVE_DIGITS; digit++)
-				start[digit][from[i].key >> digit * bits & mask]++;
+			for (int digit = 0; digit < DIGITS; digit++)
+				start[(size_t) digit << bits | (from[i].key >> digit * bits & mask)]++;
 		count_steps(build, end - at);
 	}
-	for (int digit = 0; digit < CURVE_DIGITS; digit++)
+	for (int digit = 0; digit < DIGITS; digit++, start += (size_t) 1 << bits)
 	{
 		CurveItem *t = from;
 		uint32_t sum = 0;
 
 		for (int i = 0; i < 1 << bits; i++)
 		{
-			uint32_t count = start[digit][i];
+			uint32_t count = start[i];
 
-			start[digit][i] = sum;
+			start[i] = sum;
 			sum += count;
 		}
 		for (size_t at = 0; at < n; at += TICK_BOXES)
@@ -58,7 +73,7 @@ sort_curve(Build *build, size_t first, size_t n, int bits)
 			size_t end = n - at < TICK_BOXES ? n : at + TICK_BOXES;
 
 			for (size_t i = at; i < end; i++)
-				to[start[digit][from[i].key >> digit * bits & mask]++] = from[i];
+				to[start[from[i].key >> digit * bits & mask]++] = from[i];
 			count_steps(build, end - at);
 		}
 		from = to;
@@ -91,8 +106,7 @@ static void
 follow_curve(Build *build, size_t first, size_t n, const Frame *frame)
 {
 	CurveItem *curve = build->curve[0] + first;
-	/* where many share a cell, they get cells of their own */
-	int bits = n <= SMALL_NUMBER ? SMALL_BITS : CURVE_BITS;
+	int bits = digit_bits(n);
 	float ncells = (float) (1 << bits);
 
 	for (size_t at = 0; at < n; at += TICK_BOXES)
