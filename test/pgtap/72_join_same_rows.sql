@@ -154,7 +154,7 @@ END $$;
 SET LOCAL enable_nestloop = off;
 SET LOCAL enable_hashjoin = off;
 SET LOCAL enable_mergejoin = off;
-SELECT cmp_ok(memory_of_rescans(200), '<=', memory_of_rescans(4) + 8, 'rescans that end early take no more memory');
+SELECT cmp_ok(memory_of_rescans(80), '<=', memory_of_rescans(4) + 8, 'rescans that end early take no more memory');
 RESET enable_nestloop;
 RESET enable_hashjoin;
 RESET enable_mergejoin;
